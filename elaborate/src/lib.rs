@@ -1,0 +1,1 @@
+//! Pass 2: probe points, names, overloads and types; from AST to the typed program.

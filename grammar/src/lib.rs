@@ -1,0 +1,1 @@
+//! The SystemTap language: source map, lexer, preprocessor, grammar, AST and diagnostics.

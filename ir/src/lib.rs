@@ -1,0 +1,1 @@
+//! The SSA intermediate representation: entities, text form, verifier, CFG and dominators.

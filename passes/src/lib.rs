@@ -1,0 +1,1 @@
+//! The pass manager, analyses and transformations over the IR.

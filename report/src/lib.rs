@@ -1,0 +1,1 @@
+//! Remarks, statistics, timing and diffs made readable.

@@ -1,0 +1,1 @@
+//! An optimizing translator from SystemTap scripts to Linux kernel modules.

@@ -1,0 +1,3 @@
+//! The `xlate` command.
+
+fn main() {}
