@@ -1,1 +1,12 @@
 //! The SSA intermediate representation: entities, text form, verifier, CFG and dominators.
+//!
+//! A [`module::Module`] holds globals, functions, handlers and the probe table. Bodies are basic
+//! blocks with block parameters in SSA form. The crate knows no script syntax.
+
+pub mod effects;
+pub mod entities;
+pub mod format;
+pub mod instructions;
+pub mod intrinsics;
+pub mod module;
+pub mod types;
