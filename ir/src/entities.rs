@@ -101,3 +101,7 @@ entity!(
     /// An instruction of one body. The text form shows its result instead of this id.
     Inst, "i"
 );
+entity!(
+    /// A regular expression of the module; `re0` in the text form.
+    Regex, "re"
+);

@@ -1,6 +1,6 @@
 //! Instructions and terminators.
 
-use crate::entities::{Block, Function, Global, Value};
+use crate::entities::{Block, Function, Global, Regex, Value};
 use crate::format::Format;
 use crate::intrinsics::Intrinsic;
 use crate::types::{Const, Pos};
@@ -146,6 +146,8 @@ pub enum Op {
     Compare(CompareOp, Value, Value),
     /// A string primitive, context query or control operation that the runtime provides.
     Intrinsic(Intrinsic, Vec<Value>),
+    /// Whether the regular expression matches somewhere in the string: 0 or 1.
+    Match(Regex, Value),
     /// Calls a function. Raises if it raises.
     Call(Function, Vec<Value>),
     /// Reads a scalar, or an array element (zero or "" if absent).
@@ -281,6 +283,7 @@ impl Op {
             | Op::Unlock(_)
             | Op::Clear(_) => {}
             Op::Unary(_, a)
+            | Op::Match(_, a)
             | Op::IterNext(a)
             | Op::IterKey(a, _)
             | Op::IterValue(a)

@@ -1,7 +1,9 @@
 //! The module: everything that one script becomes.
 
 use crate::effects::Effects;
-use crate::entities::{Block, Entity, EntityArena, File, Function, Global, Handler, Inst, Value};
+use crate::entities::{
+    Block, Entity, EntityArena, File, Function, Global, Handler, Inst, Regex, Value,
+};
 use crate::instructions::{InstData, Op, Terminator};
 use crate::types::{Const, GlobalData, Pos, Type};
 
@@ -16,6 +18,8 @@ pub struct Module {
     pub functions: EntityArena<FunctionData, Function>,
     /// The handlers.
     pub handlers: EntityArena<HandlerData, Handler>,
+    /// The regular expressions, as written.
+    pub regexes: EntityArena<Box<[u8]>, Regex>,
     /// The probe points, in script order.
     pub probes: Vec<ProbePoint>,
     /// C of the script to be emitted ahead of everything else (guru mode), as written.
