@@ -5,7 +5,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::btf::Btf;
 use crate::headers;
+use crate::names::BtfSources;
 use crate::{Config, Error, Exports, Version};
 
 /// Which kernel a script is translated for.
@@ -75,9 +77,14 @@ pub struct Kernel {
     running: bool,
     /// The build tree, if the user named one.
     given_tree: Option<PathBuf>,
+    /// The folder that keeps unpacked BTF.
+    cache: Option<PathBuf>,
     config: OnceCell<Config>,
     exports: OnceCell<Exports>,
     header_tracepoints: OnceCell<Option<Vec<String>>>,
+    btf: OnceCell<Result<Btf, Error>>,
+    tracepoints: OnceCell<Vec<String>>,
+    functions: OnceCell<Vec<String>>,
 }
 
 impl Kernel {
@@ -98,7 +105,9 @@ impl Kernel {
         let (release, given_tree) = match spec {
             KernelSpec::Running => (running.clone(), None),
             KernelSpec::Release(release) => {
-                check_installed(&roots, release)?;
+                if *release != running {
+                    check_installed(&roots, release)?;
+                }
                 (release.clone(), None)
             }
             KernelSpec::BuildTree(path) => (tree_release(path)?, Some(path.clone())),
@@ -113,10 +122,20 @@ impl Kernel {
             version,
             running,
             given_tree,
+            cache: None,
             config: OnceCell::new(),
             exports: OnceCell::new(),
             header_tracepoints: OnceCell::new(),
+            btf: OnceCell::new(),
+            tracepoints: OnceCell::new(),
+            functions: OnceCell::new(),
         })
+    }
+
+    /// Keeps what is costly to find out in `folder`, which is made when needed.
+    pub fn with_cache(mut self, folder: PathBuf) -> Self {
+        self.cache = Some(folder);
+        self
     }
 
     /// The release string, as `uname -r` prints it on that kernel.
@@ -193,30 +212,100 @@ impl Kernel {
     }
 
     /// Whether the kernel image has the tracepoint `name`.
+    ///
+    /// Asks the cheapest source that can tell: BTF that needs no unpacking, then the declarations
+    /// in the header tree (a declared tracepoint counts as present, though the kernel's
+    /// configuration may have left it out), then the kernel image.
     pub fn tracepoint(&self, name: &str) -> Presence {
-        match self.header_tracepoints() {
-            Some(names) if names.binary_search_by(|n| n.as_str().cmp(name)).is_ok() => {
-                Presence::Present
-            }
-            _ => Presence::Unknown,
+        if self.btf.get().is_none()
+            && let Some(btf) = self.btf_sources().quick()
+        {
+            // A cell that was empty a moment ago on this thread takes the value.
+            let _ = self.btf.set(Ok(btf));
+        }
+        let declared = || {
+            self.header_tracepoints()
+                .is_some_and(|names| names.binary_search_by(|n| n.as_str().cmp(name)).is_ok())
+        };
+        if self.btf.get().is_none() && declared() {
+            return Presence::Present;
+        }
+        match self.btf() {
+            Ok(btf) if btf.has_tracepoint(name) => Presence::Present,
+            Ok(_) => Presence::Absent,
+            Err(_) if declared() => Presence::Present,
+            Err(_) => Presence::Unknown,
         }
     }
 
     /// The names of the kernel's tracepoints, sorted; `None` if there is nothing to read them
-    /// from.
+    /// from. With the header tree alone the list may miss some and have some too many.
     pub fn tracepoints(&self) -> Option<&[String]> {
-        self.header_tracepoints()
+        match self.btf() {
+            Ok(btf) => Some(self.tracepoints.get_or_init(|| btf.tracepoints())),
+            Err(_) => self.header_tracepoints(),
+        }
     }
 
     /// Whether the kernel image has a function `name`.
-    pub fn function(&self, _name: &str) -> Presence {
-        Presence::Unknown
+    ///
+    /// [`Presence::Absent`] is not the last word: functions written in assembly have no type
+    /// information, and only those that modules may call are known all the same.
+    pub fn function(&self, name: &str) -> Presence {
+        match self.functions_named(name) {
+            Some(0) => match self.exports() {
+                Ok(exports) if exports.get(name).is_some_and(|export| export.in_kernel) => {
+                    Presence::Present
+                }
+                _ => Presence::Absent,
+            },
+            Some(_) => Presence::Present,
+            None => Presence::Unknown,
+        }
+    }
+
+    /// How many functions of the kernel image that have type information are called `name`: a
+    /// probe by name cannot tell two of them apart. `None` if there is nothing to count in.
+    pub fn functions_named(&self, name: &str) -> Option<usize> {
+        Some(self.btf().ok()?.functions_named(name))
     }
 
     /// The names of the kernel image's functions that have type information, sorted; `None` if
     /// there is nothing to read them from. Functions written in assembly are not among them.
     pub fn functions(&self) -> Option<&[String]> {
-        None
+        let btf = self.btf().ok()?;
+        Some(self.functions.get_or_init(|| btf.functions()))
+    }
+
+    /// Why names are unknown: what kept the kernel's type information from being read, if
+    /// anything did.
+    pub fn names_error(&self) -> Option<&Error> {
+        self.btf().err()
+    }
+
+    /// The kernel's type information.
+    fn btf(&self) -> Result<&Btf, &Error> {
+        let read = || {
+            let sources = self.btf_sources();
+            sources.quick().map_or_else(|| sources.full(), Ok)
+        };
+        self.btf.get_or_init(read).as_ref()
+    }
+
+    /// Where to look for BTF.
+    fn btf_sources(&self) -> BtfSources {
+        let release = &self.release;
+        let mut images = Vec::new();
+        images.extend(self.given_tree.as_ref().map(|tree| tree.join("vmlinux")));
+        images.push(self.roots.boot.join(format!("vmlinuz-{release}")));
+        images.push(self.roots.modules.join(release).join("vmlinuz"));
+        images.push(self.roots.modules.join(release).join("vmlinux"));
+        BtfSources {
+            release: release.clone(),
+            live: self.running.then(|| self.roots.sys.join("kernel/btf/vmlinux")),
+            images,
+            cache: self.cache.clone(),
+        }
     }
 
     /// The names that the header tree declares.
@@ -307,4 +396,160 @@ fn read(path: &Path) -> Result<String, Error> {
 
 fn read_line(path: &Path) -> Result<String, Error> {
     read(path).map(|text| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine with one kernel of release 6.1.0-9-test, headers in two parts as in Debian.
+    struct Machine {
+        folder: tempfile::TempDir,
+    }
+
+    impl Machine {
+        fn new() -> Self {
+            let machine = Self { folder: tempfile::tempdir().expect("temporary folder") };
+            machine.write("proc/sys/kernel/osrelease", "6.18.1-live\n");
+            let common = machine.path("src/common");
+            machine.write("src/common/include/linux/module.h", "");
+            machine.write(
+                "src/common/include/trace/events/sample.h",
+                "TRACE_EVENT(sample_one,\n\tTP_PROTO(int a));\n",
+            );
+            let build = "modules/6.1.0-9-test/build";
+            machine.write(&format!("{build}/Makefile"), format!("include {common}/Makefile\n"));
+            machine.write(&format!("{build}/include/config/auto.conf"), "CONFIG_HZ=250\n");
+            machine.write(&format!("{build}/include/config/kernel.release"), "6.1.0-9-test\n");
+            machine.write(
+                &format!("{build}/Module.symvers"),
+                "0x1\tmemcpy\tvmlinux\tEXPORT_SYMBOL\t\n",
+            );
+            machine
+        }
+
+        fn path(&self, name: &str) -> String {
+            self.folder.path().join(name).display().to_string()
+        }
+
+        fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+            let path = self.folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("has a parent")).expect("folder made");
+            fs::write(path, contents).expect("written");
+        }
+
+        fn open(&self, spec: &KernelSpec) -> Result<Kernel, Error> {
+            let folder = |name| self.folder.path().join(name);
+            let (modules, boot) = (folder("modules"), folder("boot"));
+            Kernel::open_in(Roots { modules, boot, proc: folder("proc"), sys: folder("sys") }, spec)
+        }
+
+        fn open_release(&self) -> Kernel {
+            self.open(&KernelSpec::from_argument("6.1.0-9-test")).expect("installed")
+        }
+
+        /// An error's message with the machine's folder taken out.
+        fn message(&self, error: &Error) -> String {
+            error.to_string().replace(&self.folder.path().display().to_string(), "DIR")
+        }
+    }
+
+    #[test]
+    fn an_installed_release() {
+        let machine = Machine::new();
+        let kernel = machine.open_release();
+        assert_eq!(kernel.release(), "6.1.0-9-test");
+        assert_eq!(kernel.version(), Version::new(6, 1, 0));
+        assert!(!kernel.is_running());
+        assert_eq!(kernel.config().expect("config").get("CONFIG_HZ"), Some("250"));
+        assert!(kernel.exports().expect("exports").get("memcpy").is_some());
+        let source = kernel.source_dir().expect("source");
+        assert_eq!(source, Path::new(&machine.path("src/common")));
+    }
+
+    #[test]
+    fn a_build_tree_by_path() {
+        let machine = Machine::new();
+        let tree = machine.path("modules/6.1.0-9-test/build");
+        let kernel = machine.open(&KernelSpec::from_argument(&tree)).expect("a tree");
+        assert_eq!(kernel.release(), "6.1.0-9-test");
+        assert_eq!(kernel.build_dir().expect("build tree"), Path::new(&tree));
+    }
+
+    #[test]
+    fn the_running_kernel_needs_no_files() {
+        let machine = Machine::new();
+        for spec in [KernelSpec::Running, KernelSpec::from_argument("6.18.1-live")] {
+            let kernel = machine.open(&spec).expect("running");
+            assert!(kernel.is_running());
+            assert_eq!(kernel.tracepoint("sys_enter"), Presence::Unknown);
+            assert_eq!(kernel.function("schedule"), Presence::Unknown);
+            assert_eq!(kernel.tracepoints(), None);
+            assert_eq!(
+                machine.message(&kernel.build_dir().expect_err("no headers")),
+                "the headers of kernel 6.18.1-live are not installed: \
+                 DIR/modules/6.18.1-live/build is missing; install them (on Debian: `apt-get \
+                 install linux-headers-6.18.1-live`), or use -r to name another kernel or a \
+                 build tree"
+            );
+            assert!(machine.message(&kernel.config().expect_err("no config")).starts_with(
+                "the configuration of kernel 6.18.1-live was not found: tried DIR/boot/config-"
+            ));
+            assert!(matches!(kernel.names_error(), Some(Error::NoBtf { .. })));
+        }
+    }
+
+    #[test]
+    fn releases_and_trees_that_do_not_exist() {
+        let machine = Machine::new();
+        let message = |argument: &str| {
+            machine.message(&machine.open(&KernelSpec::from_argument(argument)).expect_err("bad"))
+        };
+        assert_eq!(
+            message("9.9.9"),
+            "no kernel of release `9.9.9` in DIR/modules (installed: 6.1.0-9-test); \
+             give -r an installed release or the path of a kernel build tree"
+        );
+        assert!(message("").starts_with("no kernel of release ``"));
+        assert_eq!(
+            message("/nonexistent/tree"),
+            "/nonexistent/tree is not a prepared kernel build tree: it has no \
+             /nonexistent/tree/include/config/kernel.release; run `make modules_prepare` there, \
+             or give -r another tree or a release"
+        );
+    }
+
+    #[test]
+    fn headers_know_some_tracepoints_and_an_image_all() {
+        let machine = Machine::new();
+        let kernel = machine.open_release();
+        assert_eq!(kernel.tracepoint("sample_one"), Presence::Present);
+        assert_eq!(kernel.tracepoint("hidden"), Presence::Unknown);
+        assert_eq!(kernel.tracepoints(), Some(&["sample_one".to_owned()][..]));
+
+        let btf = crate::btf::tests::sample(&["__traceiter_hidden", "twice", "once", "twice"]);
+        machine.write("boot/vmlinuz-6.1.0-9-test", btf);
+        let kernel = machine.open_release();
+        assert_eq!(kernel.tracepoint("hidden"), Presence::Present);
+        assert_eq!(kernel.tracepoint("hiden"), Presence::Absent);
+        assert_eq!(kernel.tracepoints(), Some(&["hidden".to_owned()][..]));
+        assert_eq!(kernel.function("once"), Presence::Present);
+        assert_eq!(kernel.function("never"), Presence::Absent);
+        // Assembly, known because it is exported.
+        assert_eq!(kernel.function("memcpy"), Presence::Present);
+        assert_eq!(kernel.functions_named("twice"), Some(2));
+        assert_eq!(kernel.functions().map(<[String]>::len), Some(3));
+    }
+
+    #[test]
+    fn a_cache_answers_before_the_headers_do() {
+        let machine = Machine::new();
+        machine
+            .write("boot/vmlinuz-6.1.0-9-test", crate::btf::tests::sample(&["__traceiter_hidden"]));
+        let open = || machine.open_release().with_cache(machine.folder.path().join("cache"));
+        assert_eq!(open().tracepoint("sample_one"), Presence::Present);
+        assert_eq!(open().tracepoint("hidden"), Presence::Present);
+        // The image did not have it, whatever the headers say.
+        assert_eq!(open().tracepoint("sample_one"), Presence::Absent);
+    }
 }

@@ -11,11 +11,14 @@
 //!
 //! Start reading at [`Kernel`].
 
+mod btf;
 mod config;
 mod error;
 mod exports;
 mod headers;
+mod image;
 mod kernel;
+mod names;
 mod release;
 
 pub use config::Config;
