@@ -17,7 +17,7 @@ pub trait Entity: Copy + Eq + Ord + std::hash::Hash + fmt::Debug {
 }
 
 /// Makes an arena hand out ids of type `I`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EntityBehavior<T, I>(PhantomData<fn() -> (T, I)>);
 
 impl<T, I: Entity> ArenaBehavior for EntityBehavior<T, I> {

@@ -8,5 +8,7 @@ pub mod entities;
 pub mod format;
 pub mod instructions;
 pub mod intrinsics;
+mod mnemonics;
 pub mod module;
+pub mod text;
 pub mod types;

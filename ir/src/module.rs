@@ -8,7 +8,7 @@ use crate::instructions::{InstData, Op, Terminator};
 use crate::types::{Const, GlobalData, Pos, Type};
 
 /// What a script becomes: globals, functions, handlers, and the table of probe points.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Module {
     /// The scripts that positions refer to, by path as given.
     pub files: EntityArena<String, File>,
@@ -71,7 +71,7 @@ impl Default for Limits {
 }
 
 /// A function.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionData {
     /// Its name, unique in the module.
     pub name: String,
@@ -86,7 +86,7 @@ pub struct FunctionData {
 }
 
 /// The code of a function.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FunctionCode {
     /// A body. The entry block's parameters are the function's.
     Body(Body),
@@ -102,7 +102,7 @@ pub enum FunctionCode {
 }
 
 /// A probe handler.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HandlerData {
     /// Its body. The entry block has no parameters.
     pub body: Body,
@@ -169,6 +169,9 @@ pub enum Period {
 }
 
 /// The code of a handler or function: basic blocks in SSA form.
+///
+/// Two bodies are equal if what is reachable through the layout is: the same blocks in the same order
+/// with the same instructions, types and names. What the arenas hold beside that does not count.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// The values. Ones that no instruction or block defines any more are dead.
@@ -191,7 +194,7 @@ pub struct ValueData {
 }
 
 /// A basic block.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BlockData {
     /// Its parameters.
     pub params: Vec<Value>,
@@ -267,3 +270,23 @@ impl Body {
         counts
     }
 }
+
+impl PartialEq for Body {
+    fn eq(&self, other: &Body) -> bool {
+        let same_value = |&value: &Value| self.values[value] == other.values[value];
+        let same_inst = |(&a, &b): (&Inst, &Inst)| {
+            self.insts[a] == other.insts[b] && self.insts[a].result.iter().all(same_value)
+        };
+        let same_block = |&block: &Block| {
+            let (a, b) = (&self.blocks[block], &other.blocks[block]);
+            a.params == b.params
+                && a.params.iter().all(same_value)
+                && a.insts.len() == b.insts.len()
+                && a.insts.iter().zip(&b.insts).all(same_inst)
+                && a.terminator == b.terminator
+        };
+        self.layout == other.layout && self.layout.iter().all(same_block)
+    }
+}
+
+impl Eq for Body {}
