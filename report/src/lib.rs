@@ -1,1 +1,6 @@
-//! Remarks, statistics, timing and diffs made readable.
+//! What the translator did, made readable: control-flow graphs, differences, times and remarks.
+//!
+//! Everything here turns data of the other stages into text; nothing here decides anything.
+
+pub mod diff;
+pub mod graph;

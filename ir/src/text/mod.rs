@@ -14,7 +14,7 @@ mod print_module;
 use std::fmt;
 
 pub use parse_module::parse;
-pub use print_module::{print, print_function, print_handler};
+pub use print_module::{print, print_block, print_function, print_handler};
 
 /// Why a text is not a module, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]

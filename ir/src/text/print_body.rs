@@ -42,7 +42,7 @@ impl<W: Write> BodyPrinter<'_, W> {
         Ok(())
     }
 
-    fn block(&mut self, block: Block) -> fmt::Result {
+    pub(super) fn block(&mut self, block: Block) -> fmt::Result {
         let data = &self.body.blocks[block];
         write!(self.out, "{block}")?;
         if !data.params.is_empty() {

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::escape::{Name, Quoted};
 use super::print_body::{BodyPrinter, join, show_const, show_pos};
 use crate::effects::{Effects, Invariance};
-use crate::entities::{Function, Global, Handler};
+use crate::entities::{Block, Function, Global, Handler};
 use crate::module::{Body, FunctionCode, Limits, Module, Period, ProbeKind, ProbePoint};
 use crate::types::{Const, Discipline, GlobalData, Histogram};
 
@@ -28,6 +28,13 @@ pub fn print_function(module: &Module, function: Function) -> String {
 pub fn print_handler(module: &Module, handler: Handler) -> String {
     let mut out = String::new();
     let _ = write_handler(module, handler, &mut out);
+    out
+}
+
+/// The text form of one block of a body.
+pub fn print_block(module: &Module, body: &Body, block: Block) -> String {
+    let mut out = String::new();
+    let _ = BodyPrinter { module, body, out: &mut out }.block(block);
     out
 }
 
