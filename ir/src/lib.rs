@@ -3,6 +3,7 @@
 //! A [`module::Module`] holds globals, functions, handlers and the probe table. Bodies are basic
 //! blocks with block parameters in SSA form. The crate knows no script syntax.
 
+pub mod builder;
 pub mod effects;
 pub mod entities;
 pub mod format;
@@ -10,5 +11,7 @@ pub mod instructions;
 pub mod intrinsics;
 mod mnemonics;
 pub mod module;
+pub mod rewrite;
 pub mod text;
 pub mod types;
+pub mod typing;

@@ -56,6 +56,13 @@ pub struct Limits {
     pub max_skipped: u32,
 }
 
+impl Limits {
+    /// The most bytes that a string holds, NUL not counted.
+    pub fn longest_string(&self) -> u32 {
+        self.max_string_len.saturating_sub(1)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

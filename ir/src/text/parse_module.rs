@@ -353,6 +353,7 @@ impl Parser {
                 "raises" => effects.raises = true,
                 "aborts" => effects.aborts = true,
                 "acts" => effects.acts = true,
+                "advances" => effects.advances = true,
                 "invariant" => effects.invariance = Invariance::Handler,
                 "volatile" => effects.invariance = Invariance::Volatile,
                 _ => return self.error_at(self.at - 1, format!("`{word}` is no effect")),
