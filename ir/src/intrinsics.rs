@@ -32,6 +32,8 @@ pub struct Signature {
     pub invariance: Invariance,
     /// Whether it may raise.
     pub raises: bool,
+    /// Whether it ends the handler, past every catch.
+    pub aborts: bool,
     /// Whether it does something that must happen once, in order (a message, a change of state).
     pub acts: bool,
 }
@@ -61,6 +63,7 @@ macro_rules! intrinsics {
                                 result: intrinsics!(@result $($result)?),
                                 invariance: Invariance::$invariance,
                                 raises: false,
+                                aborts: false,
                                 acts: false,
                             };
                             $(row.$flag = true;)*
@@ -153,10 +156,14 @@ intrinsics! {
     // Control.
     /// Ends the session after this handler.
     Exit = "ctl.exit"(), Volatile + acts;
+    /// Ends the session, and this handler at once.
+    Abort = "ctl.abort"(), Volatile + acts + aborts;
     /// Sends a warning.
     Warn = "ctl.warn"(Str), Volatile + acts;
     /// Sends a line of log output, in the trace.
     Log = "ctl.log"(Str), Volatile + acts;
+    /// Has a shell command run in user space.
+    System = "ctl.system"(Str), Volatile + acts;
 }
 
 impl fmt::Display for Intrinsic {
