@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The context that a handler runs in: one for each CPU.
+ *
+ * A handler claims the context of its CPU and gives it back when it ends.
+ * Everything that interrupts it meanwhile, up to NMI, finds the context busy
+ * and is turned away. So the owner needs no atomic access to its context: what
+ * interrupts between the test of the gate and the claim has come to its end
+ * before the test's outcome is used.
+ *
+ * The caller has preemption off, except in xl_close_gates() and xl_exit().
+ */
+#ifndef XL_CONTEXT_H
+#define XL_CONTEXT_H
+
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/timex.h>
+#include "limits.h"
+#include "message.h"
+
+struct pt_regs;
+struct xl_ring;
+
+/* Why xl_leave() has work to do. */
+#define XL_PENDING_OUTPUT	1
+#define XL_PENDING_ERROR	2
+#define XL_PENDING_SAMPLE	4
+
+/* Where output goes: to [cursor, limit). A handler that has not printed has no room. */
+struct xl_output {
+	char *cursor;
+	char *limit;
+	char *place;		/* of sprintf: not NULL means truncate, not lose */
+};
+
+struct xl_context {
+	union {
+		u16 gate;		/* not 0: keep out */
+		struct {
+			u8 busy;	/* a handler or the runtime owns this context */
+			u8 closed;	/* the session is not running */
+		};
+	};
+	u8 pending;			/* XL_PENDING_ bits */
+	bool uncatchable;		/* of the error */
+	u32 until_sample;		/* handlers until one is timed */
+	struct xl_output output;
+	long actions;			/* left to the handler */
+	u32 nesting;			/* of recursive functions */
+	u32 records;			/* of output so far; 0 with output pending: it is lost */
+	u64 record;			/* offset in the ring of the last of them */
+	const char *error;		/* raised, or NULL */
+	const char *where;		/* script position of the error */
+	struct pt_regs *regs;
+	void *frame;			/* struct xl_frame */
+	char *error_text;		/* MAXSTRINGLEN bytes for xl_raise_str() */
+	struct xl_ring *ring;
+	u64 sample_start;		/* cycles */
+	u64 interval_start;		/* cycles */
+	u64 interval_spent;		/* cycles in handlers since then, estimated */
+	u32 sample_weight;		/* handlers that the sample stands for */
+	u32 turned_away;		/* handlers that found the context busy */
+	u32 lost;			/* records for which there was no room */
+};
+
+static DEFINE_PER_CPU(struct xl_context, xl_contexts) = {
+	.closed = 1,
+	.until_sample = 1,
+	.sample_weight = 1,
+};
+
+enum xl_phase {
+	XL_LOADED,			/* waits for START */
+	XL_BEGINNING,			/* begin handlers run */
+	XL_RUNNING,
+	XL_ENDING,			/* end handlers run */
+	XL_FAILING,			/* error handlers run */
+	XL_ENDED,
+};
+
+static struct {
+	enum xl_phase phase;		/* changes under xl_control_lock */
+	bool exiting;			/* exit() was called or the session failed */
+	bool failed;
+	int target;			/* of -c and -x, 0 if none */
+	int start_result;
+	atomic_t errors;
+	atomic_t skipped;
+} xl_session;
+
+/* Output, error or sample of a handler that ends: in session.h. */
+static void xl_finish(struct xl_context *c);
+
+/* Keeps handlers from starting, on all CPUs, without waiting. Any context. */
+XL_COLD void xl_close_gates(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu(xl_contexts, cpu).closed, 1);
+}
+
+/* exit(): no further handlers, then the end handlers. Any context. */
+XL_COLD void xl_exit(void)
+{
+	if (READ_ONCE(xl_session.phase) >= XL_ENDING || xchg(&xl_session.exiting, true))
+		return;
+	xl_close_gates();
+	xl_reply(XL_REPLY_REQUEST_EXIT);
+}
+
+/* Ends the session as a failed one. Any context. */
+XL_COLD void xl_abort(void)
+{
+	WRITE_ONCE(xl_session.failed, true);
+	xl_exit();
+}
+
+/* A handler found the gate closed. An interrupt may count in between: one instruction. */
+XL_COLD void xl_turned_away(const struct xl_context *c)
+{
+	if (!c->closed)
+		this_cpu_inc(xl_contexts.turned_away);
+}
+
+/*
+ * Times the handler that begins. (Not cold: what follows a call of a cold function
+ * is laid out as cold too.)
+ */
+static noinline __maybe_unused void xl_sample_begin(struct xl_context *c)
+{
+	c->pending |= XL_PENDING_SAMPLE;
+	c->sample_start = get_cycles();
+}
+
+/* This CPU's context. */
+static __always_inline struct xl_context *xl_here(void)
+{
+	return raw_cpu_ptr(&xl_contexts);
+}
+
+/*
+ * Claims this CPU's context for a handler; false if it must not run. Any
+ * context with preemption off; no locks.
+ */
+static __always_inline bool xl_enter(struct xl_context *c)
+{
+	if (unlikely(READ_ONCE(c->gate))) {
+		xl_turned_away(c);
+		return false;
+	}
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+#ifndef STP_NO_OVERLOAD
+	if (unlikely(!--c->until_sample))
+		xl_sample_begin(c);
+#endif
+	return true;
+}
+
+/* Gives the context back, after what the handler left to do. */
+static __always_inline void xl_leave(struct xl_context *c)
+{
+	if (unlikely(c->pending))
+		xl_finish(c);
+	smp_store_release(&c->busy, 0);
+}
+
+/*
+ * Records an error; the handler or the catch that it goes to must not be
+ * entered with an older one. Owner of the context.
+ */
+XL_COLD void xl_raise(struct xl_context *c, const char *error, const char *where)
+{
+	c->error = error;
+	c->where = where;
+	c->pending |= XL_PENDING_ERROR;
+}
+
+/* The same for the limits that no catch may stop. */
+XL_COLD void xl_raise_uncatchable(struct xl_context *c, const char *error, const char *where)
+{
+	xl_raise(c, error, where);
+	c->uncatchable = true;
+}
+
+static __always_inline bool xl_raised(const struct xl_context *c)
+{
+	return c->error;
+}
+
+/* Gives the handler its actions. */
+static __always_inline void xl_budget(struct xl_context *c, long actions)
+{
+	c->actions = actions;
+}
+
+/* Takes one action; false, with an error raised, if there are none left. */
+static __always_inline bool xl_spend(struct xl_context *c, const char *where)
+{
+	if (likely(--c->actions >= 0))
+		return true;
+	xl_raise_uncatchable(c, "MAXACTION exceeded", where);
+	return false;
+}
+
+/* Enters a recursive function; false, with an error raised, if that is too deep. */
+static __always_inline bool xl_nest(struct xl_context *c, const char *where)
+{
+	if (likely(c->nesting < MAXNESTING)) {
+		c->nesting++;
+		return true;
+	}
+	xl_raise_uncatchable(c, "MAXNESTING exceeded", where);
+	return false;
+}
+
+/* Leaves it, raised or not. */
+static __always_inline void xl_unnest(struct xl_context *c)
+{
+	c->nesting--;
+}
+
+static __always_inline s64 xl_cpu(void)
+{
+	return raw_smp_processor_id();
+}
+
+/* The process of -c or -x, 0 if none. */
+static inline s64 xl_target(void)
+{
+	return xl_session.target;
+}
+
+/* Buffers of the script that do not fit the kernel stack. */
+#define XL_FRAME(c) ((struct xl_frame *)(c)->frame)
+
+/* Division as the script language has it; b is not 0. */
+static inline s64 xl_div(s64 a, s64 b)
+{
+	return b == -1 ? (s64)(0 - (u64)a) : a / b;
+}
+
+static inline s64 xl_mod(s64 a, s64 b)
+{
+	return b == -1 ? 0 : a % b;
+}
+
+static inline s64 xl_shl(s64 a, s64 n)
+{
+	return (s64)((u64)a << (n & 63));
+}
+
+static inline s64 xl_shr(s64 a, s64 n)
+{
+	return a >> (n & 63);
+}
+
+#endif

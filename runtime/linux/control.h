@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The control file, .cmd: one message for each write and each read.
+ *
+ * One opener at a time, who holds a reference on the module. Closing without EXIT detaches: handlers go on
+ * and overwrite the oldest trace data until somebody opens the file again.
+ */
+#ifndef XL_CONTROL_H
+#define XL_CONTROL_H
+
+#include <linux/cred.h>
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/proc_fs.h>
+#include <linux/uaccess.h>
+#include "context.h"
+#include "ring.h"
+
+static DEFINE_MUTEX(xl_control_lock);	/* messages to the module are handled one by one */
+static DEFINE_MUTEX(xl_message_reader);	/* and those from it read one by one */
+static unsigned long xl_control_opened;	/* bit 0 */
+
+XL_COLD int xl_session_start(void);
+XL_COLD void xl_session_stop(void);
+
+/* Whether a message can be read. Any context. */
+static bool xl_message_ready(void)
+{
+	return READ_ONCE(xl_replies) ||
+	       smp_load_acquire(&xl_messages[xl_messages_read % XL_MESSAGES].ready);
+}
+
+XL_COLD int xl_control_open(struct inode *inode, struct file *file)
+{
+	if (test_and_set_bit(0, &xl_control_opened))
+		return -EBUSY;
+	if (!try_module_get(THIS_MODULE)) {
+		clear_bit(0, &xl_control_opened);
+		return -ENODEV;
+	}
+	WRITE_ONCE(xl_ring_overwrite, false);
+	return 0;
+}
+
+XL_COLD int xl_control_release(struct inode *inode, struct file *file)
+{
+	WRITE_ONCE(xl_ring_overwrite, true);
+	clear_bit(0, &xl_control_opened);
+	/* procfs waits for this function before the module can go. */
+	module_put(THIS_MODULE);
+	return 0;
+}
+
+/* START: installs the probes; how that went is the reply. Under xl_control_lock. */
+XL_COLD void xl_control_start(int target)
+{
+	xl_session.target = target;
+	xl_session.start_result = xl_session.phase == XL_LOADED ? xl_session_start() : -EALREADY;
+	xl_reply(XL_REPLY_START);
+}
+
+XL_COLD ssize_t xl_control_write(struct file *file, const char __user *from, size_t size,
+				loff_t *offset)
+{
+	struct {
+		u32 type;
+		s32 argument;
+	} message = { };
+	ssize_t result = size;
+
+	if (size < sizeof(message.type))
+		return -EINVAL;
+	if (copy_from_user(&message, from, min(size, sizeof(message))))
+		return -EFAULT;
+	if (mutex_lock_interruptible(&xl_control_lock))
+		return -EINTR;
+
+	switch (message.type) {
+	case XL_MSG_START:
+		xl_control_start(message.argument);
+		break;
+	case XL_MSG_EXIT:		/* repeated by the loader until it is answered */
+		xl_session_stop();
+		xl_reply(XL_REPLY_EXIT);
+		break;
+	case XL_MSG_READY:
+	case XL_MSG_NAMESPACES_PID:
+	case XL_MSG_MNT_NS_FDS:
+		break;
+	case XL_MSG_PRIVILEGE_CREDENTIALS:
+	case XL_MSG_RELOCATION:
+	case XL_MSG_TZINFO:
+	case XL_MSG_REMOTE_ID:
+		if (!uid_eq(current_euid(), GLOBAL_ROOT_UID))
+			result = -EPERM;
+		break;
+	default:			/* BULK among them: this is not bulk mode */
+		result = -EINVAL;
+	}
+	mutex_unlock(&xl_control_lock);
+	return result;
+}
+
+/* Copies a message to the reader; its bytes or -errno. */
+XL_COLD ssize_t xl_control_give(char __user *to, size_t size, u32 type, const void *text, u32 length)
+{
+	if (size < sizeof(type) + length)
+		return -EMSGSIZE;
+	if (copy_to_user(to, &type, sizeof(type)) ||
+	    copy_to_user(to + sizeof(type), text, length))
+		return -EFAULT;
+	return sizeof(type) + length;
+}
+
+/* Gives the reply if it is due; 0 if not. Under xl_message_reader. */
+XL_COLD ssize_t xl_control_give_reply(char __user *to, size_t size, enum xl_reply reply, u32 type)
+{
+	s32 start[2] = { xl_session.target, xl_session.start_result };
+	ssize_t bytes;
+
+	if (!test_bit(reply, &xl_replies))
+		return 0;
+	bytes = xl_control_give(to, size, type, start,
+				reply == XL_REPLY_START ? sizeof(start) : 0);
+	if (bytes > 0)
+		clear_bit(reply, &xl_replies);
+	return bytes;
+}
+
+/* Gives the oldest text; 0 if there is none. Under xl_message_reader. */
+XL_COLD ssize_t xl_control_give_text(char __user *to, size_t size)
+{
+	struct xl_message *m = &xl_messages[xl_messages_read % XL_MESSAGES];
+	ssize_t bytes;
+
+	if (!smp_load_acquire(&m->ready))
+		return 0;
+	bytes = xl_control_give(to, size, m->type, m->text, m->length);
+	if (bytes > 0) {
+		m->ready = 0;
+		smp_store_release(&xl_messages_read, xl_messages_read + 1);
+	}
+	return bytes;
+}
+
+XL_COLD ssize_t xl_control_read(struct file *file, char __user *to, size_t size, loff_t *offset)
+{
+	ssize_t bytes;
+
+	do {
+		if (mutex_lock_interruptible(&xl_message_reader))
+			return -EINTR;
+		bytes = xl_control_give_reply(to, size, XL_REPLY_TRANSPORT, XL_MSG_TRANSPORT) ?:
+			xl_control_give_text(to, size) ?:
+			xl_control_give_reply(to, size, XL_REPLY_START, XL_MSG_START) ?:
+			xl_control_give_reply(to, size, XL_REPLY_REQUEST_EXIT,
+					      XL_MSG_REQUEST_EXIT) ?:
+			xl_control_give_reply(to, size, XL_REPLY_EXIT, XL_MSG_EXIT);
+		mutex_unlock(&xl_message_reader);
+		if (!bytes && file->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		if (!bytes && msleep_interruptible(20))
+			return -EINTR;
+	} while (!bytes);
+	return bytes;
+}
+
+/*
+ * Readiness only. "Priority data" is not reported, which tells the loader to
+ * poll with a timeout: a sleeper is not woken, see message.h.
+ */
+XL_COLD __poll_t xl_control_poll(struct file *file, poll_table *wait)
+{
+	return EPOLLOUT | EPOLLWRNORM | (xl_message_ready() ? EPOLLIN | EPOLLRDNORM : 0);
+}
+
+static const struct proc_ops xl_control_ops = {
+	.proc_open = xl_control_open,
+	.proc_release = xl_control_release,
+	.proc_read = xl_control_read,
+	.proc_write = xl_control_write,
+	.proc_poll = xl_control_poll,
+};
+
+/* Makes the file, for the user who loads the module; 0 or -errno. May sleep. */
+static int __init xl_control_init(struct proc_dir_entry *directory)
+{
+	struct proc_dir_entry *entry = proc_create_data(".cmd", 0600, directory, &xl_control_ops,
+							NULL);
+
+	if (!entry)
+		return -ENOMEM;
+	proc_set_user(entry, current_uid(), current_gid());
+	return 0;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Limits of a session. The emitted module may define any of them first. */
+#ifndef XL_LIMITS_H
+#define XL_LIMITS_H
+
+#ifndef MAXSTRINGLEN
+#define MAXSTRINGLEN 512		/* bytes of a string, with its NUL */
+#endif
+#ifndef MAXMAPENTRIES
+#define MAXMAPENTRIES 2048
+#endif
+#ifndef MAXACTION
+#define MAXACTION 1000
+#endif
+#ifndef MAXACTION_INTERRUPTIBLE
+#define MAXACTION_INTERRUPTIBLE (10 * MAXACTION)
+#endif
+#ifndef MAXERRORS
+#define MAXERRORS 0			/* errors that a session survives */
+#endif
+#ifndef MAXSKIPPED
+#define MAXSKIPPED 100			/* handlers skipped for locks that it survives */
+#endif
+#ifndef MAXNESTING
+#define MAXNESTING 10
+#endif
+#ifndef XL_LOCK_WAIT_NS
+#define XL_LOCK_WAIT_NS 1000000		/* longest wait for one lock */
+#endif
+#ifndef STP_OVERLOAD_INTERVAL
+#define STP_OVERLOAD_INTERVAL 1000000000LL	/* cycles */
+#endif
+#ifndef STP_OVERLOAD_THRESHOLD
+#define STP_OVERLOAD_THRESHOLD 500000000LL	/* cycles in handlers of each interval */
+#endif
+#ifndef XL_MESSAGES
+#define XL_MESSAGES 32			/* warnings and errors that wait for the reader */
+#endif
+
+/* A function off the hot path. What a script does not use is dropped silently. */
+#define XL_COLD static noinline __cold __maybe_unused
+
+#endif

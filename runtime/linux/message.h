@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the module has to say to its loader besides trace data: replies of
+ * the control protocol, warnings and errors.
+ *
+ * Replies are bits, so that none is lost for want of memory. Texts go through
+ * a fixed array of slots that any context up to NMI can fill: a writer takes
+ * the next slot with one compare-and-exchange, fills it and marks it ready.
+ * One reader at a time, under xl_message_reader, takes them in that order.
+ * Nobody is woken: a handler may be anywhere, even in a wake-up. The reader polls.
+ */
+#ifndef XL_MESSAGE_H
+#define XL_MESSAGE_H
+
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include "limits.h"
+
+/* Numbers of the control protocol. */
+enum xl_message_type {
+	XL_MSG_START = 0x50,
+	XL_MSG_EXIT = 0x51,
+	XL_MSG_OOB_DATA = 0x52,
+	XL_MSG_SYSTEM = 0x53,
+	XL_MSG_TRANSPORT = 0x54,
+	XL_MSG_BULK = 0x57,
+	XL_MSG_READY = 0x58,
+	XL_MSG_RELOCATION = 0x59,
+	XL_MSG_REQUEST_EXIT = 0x5d,
+	XL_MSG_TZINFO = 0x5e,
+	XL_MSG_PRIVILEGE_CREDENTIALS = 0x5f,
+	XL_MSG_REMOTE_ID = 0x60,
+	XL_MSG_NAMESPACES_PID = 0x62,
+	XL_MSG_MNT_NS_FDS = 0x63,
+};
+
+/* Replies that wait to be read, in order of delivery. Texts come after the first. */
+enum xl_reply {
+	XL_REPLY_TRANSPORT,
+	XL_REPLY_START,
+	XL_REPLY_REQUEST_EXIT,
+	XL_REPLY_EXIT,
+};
+
+struct xl_message {
+	u32 ready;
+	u32 type;
+	u32 length;
+	char text[MAXSTRINGLEN + 128];
+};
+
+static struct xl_message xl_messages[XL_MESSAGES];
+static atomic_t xl_messages_taken;	/* slots handed to writers, ever */
+static u32 xl_messages_read;		/* slots read, ever; only the reader writes it */
+static atomic_t xl_messages_lost;
+static unsigned long xl_replies;	/* bits of enum xl_reply */
+
+/* Makes a reply readable. Any context; no locks. */
+static inline void xl_reply(enum xl_reply reply)
+{
+	set_bit(reply, &xl_replies);
+}
+
+/* scnprintf(), with one symbol less to import. */
+XL_COLD __printf(3, 4) int xl_format(char *to, size_t size, const char *format, ...)
+{
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vscnprintf(to, size, format, args);
+	va_end(args);
+	return length;
+}
+
+/*
+ * Queues a text for the loader. Any context; no locks. Retries only when
+ * another writer took the slot; a text for which there is no slot is counted.
+ */
+XL_COLD __printf(2, 3) void xl_message(enum xl_message_type type, const char *format, ...)
+{
+	int taken = atomic_read(&xl_messages_taken);
+	struct xl_message *m;
+	va_list args;
+
+	do {
+		if ((u32)taken - READ_ONCE(xl_messages_read) >= XL_MESSAGES) {
+			atomic_inc(&xl_messages_lost);
+			return;
+		}
+	} while (!atomic_try_cmpxchg(&xl_messages_taken, &taken, taken + 1));
+
+	m = &xl_messages[(u32)taken % XL_MESSAGES];
+	m->type = type;
+	va_start(args, format);
+	m->length = vscnprintf(m->text, sizeof(m->text), format, args);
+	va_end(args);
+	smp_store_release(&m->ready, 1);
+}
+
+#define xl_report(...) xl_message(XL_MSG_OOB_DATA, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The module itself: to be included last. It calls the hooks of the emitted
+ * file, xl_attach() and xl_detach(), and those that are also defined as macros:
+ * xl_setup(), xl_begin(), xl_start(), xl_end() and xl_error().
+ */
+#ifndef XL_MODULE_H
+#define XL_MODULE_H
+
+#include <linux/init.h>
+#include <linux/module.h>
+#include <linux/namei.h>
+#include "control.h"
+#include "session.h"
+#include "transport.h"
+
+#ifndef xl_setup
+static inline void xl_setup(void) { }
+#endif
+#ifndef xl_begin
+static inline void xl_begin(void) { }
+#endif
+#ifndef xl_start
+static inline void xl_start(void) { }
+#endif
+#ifndef xl_end
+static inline void xl_end(void) { }
+#endif
+#ifndef xl_error
+static inline void xl_error(void) { }
+#endif
+
+static struct proc_dir_entry *xl_directory;
+
+/* Lets handlers run, unless one of them calls exit() meanwhile. */
+XL_COLD void xl_open_gates(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu(xl_contexts, cpu).closed, 0);
+	smp_mb();	/* either we see exiting, or xl_exit() closes after us */
+	if (READ_ONCE(xl_session.exiting))
+		xl_close_gates();
+}
+
+/*
+ * Probes are attached while the gates are closed, so that a failure comes before
+ * any handler has run, and begin handlers run before all others can.
+ */
+XL_COLD int xl_session_start(void)
+{
+	int error = xl_attach();
+
+	if (error) {
+		xl_detach();
+		xl_session.phase = XL_ENDED;
+		return error;
+	}
+	xl_session.phase = XL_BEGINNING;
+	xl_begin();
+	if (!xl_session.exiting) {
+		WRITE_ONCE(xl_session.phase, XL_RUNNING);
+		xl_open_gates();
+		xl_start();
+	}
+	return 0;
+}
+
+/* Says at the end what was counted. */
+XL_COLD void xl_report_counts(void)
+{
+	int skipped = atomic_read(&xl_session.skipped), errors = atomic_read(&xl_session.errors);
+	u32 lost = 0, turned_away = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		lost += per_cpu(xl_contexts, cpu).lost;
+		turned_away += per_cpu(xl_contexts, cpu).turned_away;
+	}
+	if (errors || skipped || turned_away)
+		xl_report("WARNING: %d errors, %d handlers skipped for locks, %u that interrupted another\n",
+			  errors, skipped, turned_away);
+	if (lost)
+		xl_report("WARNING: output of %u handlers lost for want of room\n", lost);
+	if (atomic_read(&xl_messages_lost))
+		xl_report("WARNING: %d messages lost\n", atomic_read(&xl_messages_lost));
+}
+
+/*
+ * Detaching waits until no handler runs; then every context is idle but for
+ * the instructions that free it, and end handlers are alone.
+ */
+XL_COLD void xl_session_stop(void)
+{
+	enum xl_phase phase = xl_session.phase;
+	int cpu;
+
+	if (phase == XL_BEGINNING || phase == XL_RUNNING) {
+		xl_close_gates();
+		xl_detach();
+		for_each_possible_cpu(cpu)
+			while (smp_load_acquire(&per_cpu(xl_contexts, cpu).busy))
+				cpu_relax();
+		if (xl_session.failed) {
+			WRITE_ONCE(xl_session.phase, XL_FAILING);
+			xl_error();
+		} else {
+			WRITE_ONCE(xl_session.phase, XL_ENDING);
+			xl_end();
+		}
+		xl_report_counts();
+	}
+	WRITE_ONCE(xl_session.phase, XL_ENDED);
+}
+
+/*
+ * Makes the module's directory, in one that modules of this kind share and none
+ * removes. Making the shared one twice would warn in the log, so a lock that all
+ * of them can find is held from the look to the making: that of an inode which
+ * nothing else locks.
+ */
+static int __init xl_directory_init(void)
+{
+	struct path lock, shared;
+	char name[16 + MODULE_NAME_LEN];
+	int error = kern_path("/proc/modules", LOOKUP_FOLLOW, &lock);
+
+	if (error)
+		return error;
+	inode_lock(d_inode(lock.dentry));
+	if (!kern_path("/proc/systemtap", LOOKUP_FOLLOW, &shared))
+		path_put(&shared);
+	else if (!proc_mkdir("systemtap", NULL))
+		error = -ENOMEM;
+	inode_unlock(d_inode(lock.dentry));
+	path_put(&lock);
+	if (error)
+		return error;
+	xl_format(name, sizeof(name), "systemtap/%s", THIS_MODULE->name);
+	xl_directory = proc_mkdir(name, NULL);
+	return xl_directory ? 0 : -ENOMEM;
+}
+
+/* What one CPU's handlers need beyond their context, in one piece. */
+struct xl_memory {
+#ifdef XL_HAVE_FRAME
+	struct xl_frame frame;
+#endif
+#ifdef XL_ERROR_TEXT
+	char error_text[MAXSTRINGLEN];
+#endif
+};
+
+static int __init xl_memory_init(void)
+{
+	struct xl_memory *memory;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (!sizeof(*memory))
+			break;
+		memory = kvzalloc(sizeof(*memory), GFP_KERNEL);
+		if (!memory)
+			return -ENOMEM;
+		per_cpu(xl_contexts, cpu).frame = memory;
+#ifdef XL_ERROR_TEXT
+		per_cpu(xl_contexts, cpu).error_text = memory->error_text;
+#endif
+	}
+	return 0;
+}
+
+/* Undoes all of xl_module_init(), whatever of it was done. */
+XL_COLD void xl_module_free(void)
+{
+	int cpu;
+
+	if (xl_directory)
+		proc_remove(xl_directory);
+	for_each_possible_cpu(cpu) {
+		kvfree(per_cpu(xl_contexts, cpu).ring);
+		kvfree(per_cpu(xl_contexts, cpu).frame);
+	}
+}
+
+static int __init xl_module_init(void)
+{
+	int error;
+
+	xl_setup();
+	error = xl_memory_init() ?: xl_directory_init() ?: xl_transport_init(xl_directory) ?:
+		xl_control_init(xl_directory);
+	if (error) {
+		xl_module_free();
+		return error;
+	}
+	xl_reply(XL_REPLY_TRANSPORT);
+	return 0;
+}
+
+static void __exit xl_module_exit(void)
+{
+	/* The control file is closed, or it would hold the module. */
+	xl_session_stop();
+	xl_module_free();
+}
+
+module_init(xl_module_init);
+module_exit(xl_module_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("A SystemTap script translated by xlate");
+
+#endif

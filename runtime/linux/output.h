@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Printing. All that a handler prints is built in place in the ring of its
+ * CPU and published when the handler ends, by session.h, as one record: whole
+ * or not at all. (What exceeds the longest record that the transport knows is
+ * cut into several, which are published together.)
+ *
+ * The first append of a handler finds no room, since none was made, and opens
+ * the record; so a handler that does not print pays nothing. sprintf uses the same
+ * appenders on a string's place, where they truncate.
+ *
+ * All of this: owner of the context, any context up to NMI, no locks.
+ */
+#ifndef XL_OUTPUT_H
+#define XL_OUTPUT_H
+
+#include <linux/string.h>
+#include "context.h"
+#include "ring.h"
+#include "strings.h"
+
+#define XL_HAVE_OUTPUT
+
+/*
+ * Makes room for want more bytes of output: opens a record, or lets it grow, or
+ * closes it and opens the next. False if there is no room: all of it is lost.
+ */
+XL_COLD bool xl_print_extend(struct xl_context *c, u32 want)
+{
+	struct xl_ring *ring = c->ring;
+	u64 at = c->records ? c->record : ring->head;
+	struct xl_record *r = xl_ring_at(ring, at);
+	u32 used = c->records ? c->output.cursor - r->data : 0, room;
+	bool open = c->records;
+
+	if (c->pending & XL_PENDING_OUTPUT && !open)
+		return false;
+	c->pending |= XL_PENDING_OUTPUT;
+	if (open && used + want > XL_RECORD_MAX) {
+		r->length = used;
+		at = xl_ring_next(ring, at, used);
+		r = xl_ring_at(ring, at);
+		open = false;
+		used = 0;
+	}
+	want += sizeof(*r) + used;
+	room = min_t(u32, xl_ring_room(ring, at, want), sizeof(*r) + XL_RECORD_MAX);
+	if (room < want) {
+		c->records = 0;
+		c->output.limit = c->output.cursor;
+		return false;
+	}
+	if (!open) {
+		c->records++;
+		c->record = at;
+		c->output.cursor = r->data;
+	}
+	c->output.limit = (char *)r + room;
+	return true;
+}
+
+/* Appends bytes. */
+static noinline __maybe_unused void xl_print_bytes(struct xl_context *c, const char *s, size_t n)
+{
+	size_t room = c->output.limit - c->output.cursor;
+
+	if (unlikely(n > room)) {
+		if (c->output.place)
+			n = room;
+		else if (!xl_print_extend(c, n))
+			return;
+	}
+	memcpy(c->output.cursor, s, n);
+	c->output.cursor += n;
+}
+
+/* Appends a literal, in line if it is short. */
+#define xl_print(c, literal) xl_print_literal(c, "" literal, sizeof(literal) - 1)
+
+static __always_inline void xl_print_literal(struct xl_context *c, const char *s, size_t n)
+{
+	if (n <= 8 && likely(n <= c->output.limit - c->output.cursor)) {
+		__builtin_memcpy(c->output.cursor, s, n);
+		c->output.cursor += n;
+	} else {
+		xl_print_bytes(c, s, n);
+	}
+}
+
+/* %s */
+static __always_inline void xl_print_str(struct xl_context *c, struct xl_str s)
+{
+	xl_print_bytes(c, s.s, s.len);
+}
+
+/* %d */
+static noinline __maybe_unused void xl_print_long(struct xl_context *c, s64 v)
+{
+	char digits[2 * 24], *end = digits + 24, *p = end;
+	u64 u = v < 0 ? 0 - (u64)v : v;
+
+	do
+		*--p = '0' + u % 10;
+	while (u /= 10);
+	if (v < 0)
+		*--p = '-';
+	if (likely(c->output.limit - c->output.cursor >= 24)) {
+		/* A copy of constant size is three moves; what lies behind is scratch. */
+		__builtin_memcpy(c->output.cursor, p, 24);
+		c->output.cursor += end - p;
+	} else {
+		xl_print_bytes(c, p, end - p);
+	}
+}
+
+/* Lets output go to a place of a string, until xl_sprint_end(). */
+#define xl_sprint_begin(c, saved, to) xl_sprint_to(c, saved, (to)->s, sizeof((to)->s))
+
+static inline void xl_sprint_to(struct xl_context *c, struct xl_output *saved, char *to, size_t size)
+{
+	*saved = c->output;
+	c->output.cursor = to;
+	c->output.limit = to + size - 1;
+	c->output.place = to;
+}
+
+/* Ends it; yields the string. Also to be called when printing raised an error. */
+#define xl_sprint_end(c, saved, to) xl_sprint_done(c, saved, &(to)->len)
+
+static inline struct xl_str xl_sprint_done(struct xl_context *c, const struct xl_output *saved,
+					   u32 *length)
+{
+	struct xl_str s = { c->output.place, c->output.cursor - c->output.place };
+
+	*c->output.cursor = 0;
+	*length = s.len;
+	c->output = *saved;
+	return s;
+}
+
+/* warn() */
+XL_COLD void xl_warn(struct xl_context *c, struct xl_str s)
+{
+	xl_report("WARNING: %s\n", s.s);
+}
+
+#endif
