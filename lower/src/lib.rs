@@ -28,6 +28,9 @@ mod statements;
 mod tables;
 mod walks;
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use xlate_elaborate::program::{FunctionCode, Program};
