@@ -1,1 +1,28 @@
 //! Passes 4 and 5: kbuild, its cache, loading a module and moving its output.
+//!
+//! [`build`] makes a module of C source, or finds it in the [`Cache`]; [`run`] loads it, moves its
+//! output and removes it. Both stop cleanly when [`Interrupts`] says so. [`unload`] removes a
+//! module whose loader was killed.
+//!
+//! This crate knows nothing of scripts: it takes C text and files. It never prints; what the user
+//! should see is handed to the caller.
+
+mod cache;
+mod error;
+mod image;
+mod interrupt;
+mod kbuild;
+mod key;
+mod merge;
+mod module;
+mod output;
+mod protocol;
+mod session;
+mod target;
+
+pub use cache::Cache;
+pub use error::Error;
+pub use interrupt::Interrupts;
+pub use kbuild::{BuildRequest, BuiltModule, build};
+pub use module::{abandoned, unload};
+pub use session::{Notice, Outcome, RunRequest, TargetSpec, run};
