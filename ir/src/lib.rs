@@ -4,14 +4,17 @@
 //! blocks with block parameters in SSA form. The crate knows no script syntax.
 
 pub mod builder;
+pub mod cfg;
 pub mod effects;
 pub mod entities;
 pub mod format;
 pub mod instructions;
 pub mod intrinsics;
+pub mod liveness;
 mod mnemonics;
 pub mod module;
 pub mod rewrite;
 pub mod text;
 pub mod types;
 pub mod typing;
+pub mod verifier;

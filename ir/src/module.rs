@@ -166,6 +166,14 @@ pub enum ProbeKind {
     Kretprobe(String, Option<u32>),
 }
 
+impl ProbeKind {
+    /// Whether nothing else runs while its handler does.
+    pub fn is_exclusive(&self) -> bool {
+        use ProbeKind::{Begin, End, Error, Never};
+        matches!(self, Begin(_) | End(_) | Error(_) | Never)
+    }
+}
+
 /// The period of a timer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Period {

@@ -14,6 +14,7 @@ mod print_module;
 use std::fmt;
 
 pub use parse_module::parse;
+pub use print_body::{print_inst, print_terminator};
 pub use print_module::{print, print_block, print_function, print_handler};
 
 /// Why a text is not a module, and where.

@@ -33,6 +33,17 @@ pub(super) fn join<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> Strin
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// The text form of one instruction, its position left out.
+pub fn print_inst(module: &Module, body: &Body, inst: Inst) -> String {
+    BodyPrinter { module, body, out: &mut String::new() }.inst_text(inst)
+}
+
+/// The text form of the terminator of a block.
+pub fn print_terminator(module: &Module, body: &Body, block: Block) -> String {
+    let printer = BodyPrinter { module, body, out: &mut String::new() };
+    printer.terminator(&body.blocks[block].terminator)
+}
+
 impl<W: Write> BodyPrinter<'_, W> {
     /// Prints the blocks in layout order.
     pub(super) fn print(&mut self) -> fmt::Result {
@@ -57,21 +68,26 @@ impl<W: Write> BodyPrinter<'_, W> {
     }
 
     fn inst(&mut self, inst: Inst) -> fmt::Result {
+        let mut line = format!("  {}", self.inst_text(inst));
+        if let Some(pos) = self.body.insts[inst].pos {
+            let width = line.chars().count().max(39);
+            line = format!("{line:width$} {pos}");
+        }
+        writeln!(self.out, "{line}")
+    }
+
+    fn inst_text(&self, inst: Inst) -> String {
         let data = &self.body.insts[inst];
-        let mut line = String::from("  ");
+        let mut line = String::new();
         if let Some(result) = data.result {
             line.push_str(&self.hinted(result));
             line.push_str(" = ");
         }
         line.push_str(&self.op(&data.op));
         if let Some(result) = data.result {
-            write!(line, ": {}", self.body.type_of(result))?;
+            line.push_str(&format!(": {}", self.body.type_of(result)));
         }
-        if let Some(pos) = data.pos {
-            let width = line.chars().count().max(39);
-            line = format!("{line:width$} {pos}");
-        }
-        writeln!(self.out, "{line}")
+        line
     }
 
     /// `v0'name`.
