@@ -120,17 +120,14 @@ XL_COLD void xl_abort(void)
 }
 
 /* A handler found the gate closed. An interrupt may count in between: one instruction. */
-XL_COLD void xl_turned_away(const struct xl_context *c)
+XL_SLOW void xl_turned_away(const struct xl_context *c)
 {
 	if (!c->closed)
 		this_cpu_inc(xl_contexts.turned_away);
 }
 
-/*
- * Times the handler that begins. (Not cold: what follows a call of a cold function
- * is laid out as cold too.)
- */
-static noinline __maybe_unused void xl_sample_begin(struct xl_context *c)
+/* Times the handler that begins. */
+XL_SLOW void xl_sample_begin(struct xl_context *c)
 {
 	c->pending |= XL_PENDING_SAMPLE;
 	c->sample_start = get_cycles();
@@ -173,7 +170,7 @@ static __always_inline void xl_leave(struct xl_context *c)
  * Records an error; the handler or the catch that it goes to must not be
  * entered with an older one. Owner of the context.
  */
-XL_COLD void xl_raise(struct xl_context *c, const char *error, const char *where)
+XL_SLOW void xl_raise(struct xl_context *c, const char *error, const char *where)
 {
 	c->error = error;
 	c->where = where;
@@ -181,7 +178,7 @@ XL_COLD void xl_raise(struct xl_context *c, const char *error, const char *where
 }
 
 /* The same for the limits that no catch may stop. */
-XL_COLD void xl_raise_uncatchable(struct xl_context *c, const char *error, const char *where)
+XL_SLOW void xl_raise_uncatchable(struct xl_context *c, const char *error, const char *where)
 {
 	xl_raise(c, error, where);
 	c->uncatchable = true;

@@ -37,7 +37,11 @@
 #define XL_MESSAGES 32			/* warnings and errors that wait for the reader */
 #endif
 
-/* A function off the hot path. What a script does not use is dropped silently. */
+/*
+ * A function off the hot path. What a script does not use is dropped silently. Handlers
+ * call XL_SLOW functions: gcc 12 lays out as cold what follows a call of a cold one.
+ */
+#define XL_SLOW static noinline __maybe_unused
 #define XL_COLD static noinline __cold __maybe_unused
 
 #endif

@@ -65,7 +65,7 @@ XL_COLD void xl_skip(void)
 }
 
 /* Waits for a lock; false, and the handler counted as skipped, after XL_LOCK_WAIT_NS. */
-XL_COLD bool xl_wait(struct xl_lock *lock, bool write)
+XL_SLOW bool xl_wait(struct xl_lock *lock, bool write)
 {
 	u64 start = ktime_get_mono_fast_ns();
 	int spins;

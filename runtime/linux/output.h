@@ -25,7 +25,7 @@
  * Makes room for want more bytes of output: opens a record, or lets it grow, or
  * closes it and opens the next. False if there is no room: all of it is lost.
  */
-XL_COLD bool xl_print_extend(struct xl_context *c, u32 want)
+XL_SLOW bool xl_print_extend(struct xl_context *c, u32 want)
 {
 	struct xl_ring *ring = c->ring;
 	u64 at = c->records ? c->record : ring->head;
@@ -60,7 +60,7 @@ XL_COLD bool xl_print_extend(struct xl_context *c, u32 want)
 }
 
 /* Appends bytes. */
-static noinline __maybe_unused void xl_print_bytes(struct xl_context *c, const char *s, size_t n)
+XL_SLOW void xl_print_bytes(struct xl_context *c, const char *s, size_t n)
 {
 	size_t room = c->output.limit - c->output.cursor;
 
@@ -94,7 +94,7 @@ static __always_inline void xl_print_str(struct xl_context *c, struct xl_str s)
 }
 
 /* %d */
-static noinline __maybe_unused void xl_print_long(struct xl_context *c, s64 v)
+XL_SLOW void xl_print_long(struct xl_context *c, s64 v)
 {
 	char digits[2 * 24], *end = digits + 24, *p = end;
 	u64 u = v < 0 ? 0 - (u64)v : v;

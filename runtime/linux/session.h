@@ -14,7 +14,7 @@
 static atomic_t xl_sequence;		/* of the last record published */
 
 /* Publishes the records of a handler, numbered in a row. Owner of the context. */
-static noinline void xl_publish(struct xl_context *c)
+XL_SLOW void xl_publish(struct xl_context *c)
 {
 	struct xl_ring *ring = c->ring;
 	u64 at = ring->head;
@@ -77,7 +77,7 @@ XL_COLD void xl_sample_end(struct xl_context *c)
 	c->until_sample = c->sample_weight;
 }
 
-static noinline void xl_finish(struct xl_context *c)
+XL_SLOW void xl_finish(struct xl_context *c)
 {
 	if (c->pending & XL_PENDING_OUTPUT)
 		xl_publish(c);
@@ -89,7 +89,7 @@ static noinline void xl_finish(struct xl_context *c)
 }
 
 /* Whether the next begin, end or error handler is still to run. */
-static bool xl_proceed(void)
+XL_COLD bool xl_proceed(void)
 {
 	switch (xl_session.phase) {
 	case XL_BEGINNING:
@@ -105,7 +105,7 @@ static bool xl_proceed(void)
  * Claims this CPU's context for a handler that runs alone, in a task: gates
  * are closed, so nothing can own it. Ends with xl_leave_alone().
  */
-static struct xl_context *xl_enter_alone(void)
+XL_COLD struct xl_context *xl_enter_alone(void)
 {
 	struct xl_context *c;
 
@@ -116,7 +116,7 @@ static struct xl_context *xl_enter_alone(void)
 	return c;
 }
 
-static void xl_leave_alone(struct xl_context *c)
+XL_COLD void xl_leave_alone(struct xl_context *c)
 {
 	xl_leave(c);
 	preempt_enable();

@@ -107,13 +107,13 @@ static __always_inline u64 xl_before_zero(u64 word, bool *zero)
 /* A name from 16 bytes with a NUL among them, which may change meanwhile. */
 static __always_inline struct xl_name xl_name_of(const void *bytes)
 {
-	struct xl_name name;
+	const volatile u64 *word = bytes;
+	struct xl_name name = { };
 	bool zero;
 
-	__builtin_memcpy(&name, bytes, sizeof(name));
-	barrier_data(&name);
-	name.word[0] = xl_before_zero(name.word[0], &zero);
-	name.word[1] = zero ? 0 : xl_before_zero(name.word[1] & (~0ULL >> 8), &zero);
+	name.word[0] = xl_before_zero(word[0], &zero);
+	if (!zero)
+		name.word[1] = xl_before_zero(word[1] & (~0ULL >> 8), &zero);
 	return name;
 }
 
