@@ -8,6 +8,7 @@ use xlate_elaborate::program::{
 };
 use xlate_elaborate::{SourceMap, Span};
 use xlate_ir::text::print;
+use xlate_ir::verifier::verify;
 
 use crate::{LowerOptions, lower};
 
@@ -159,7 +160,10 @@ impl Maker {
     fn lower(&self) -> String {
         let options = LowerOptions::default();
         match lower(&self.program, &self.sources, &options) {
-            Ok(module) => print(&module),
+            Ok(module) => {
+                assert_eq!(verify(&module), Ok(()), "{}", print(&module));
+                print(&module)
+            }
             Err(error) => format!("{error}\n"),
         }
     }
