@@ -89,6 +89,9 @@ impl BodyLowering<'_> {
             }
             ExprKind::Format(format, arguments) => self.format(format, arguments, span),
             ExprKind::EmbeddedC(c) => {
+                if let Some(function) = self.tables.outlined(c) {
+                    return self.compute(Op::Call(function, Vec::new()), span);
+                }
                 let ty = self.type_of_expr(expr);
                 self.builder.set_pos(self.tables.position(span));
                 let result = self.builder.push_typed(Op::CExpression(c.text.clone()), Some(ty));

@@ -1,21 +1,42 @@
-//! What statements call and which globals they write, callees included.
+//! What statements call, which globals they write, callees included, and what C they contain.
 //!
-//! Lowering needs to know before it starts which calls are recursive, for those pay an action, and
+//! Lowering needs to know before it starts which calls are recursive, for those pay an action;
 //! whether the body of a `foreach` leaves the array alone, for then its elements need not be looked
-//! up again.
+//! up again; and which C becomes functions of its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use xlate_elaborate::Span;
 
 use xlate_elaborate::program::{
     EmbeddedC, Expr, ExprKind, Foreach, FunctionCode, FunctionId, GlobalId, GlobalPlace, Place,
-    Program, Stmt, StmtKind,
+    Program, Stmt, StmtKind, Type,
 };
 
 /// What a list of statements does itself.
 #[derive(Clone, Default, Debug)]
-struct Facts {
+struct Facts<'p> {
     calls: BTreeSet<FunctionId>,
     writes: BTreeSet<GlobalId>,
+    outlined: Outlined<'p>,
+}
+
+/// C of statements and expressions that may raise or that names globals, by where it stands. An
+/// instruction cannot say such things of itself, a function can.
+pub(crate) type Outlined<'p> = BTreeMap<Span, (&'p EmbeddedC, Option<Type>)>;
+
+/// The C in all bodies of a program that becomes functions.
+pub(crate) fn outlined(program: &Program) -> Outlined<'_> {
+    let mut facts = Facts::default();
+    for (_, function) in &program.functions {
+        if let FunctionCode::Script(body) = &function.code {
+            facts.stmts(body);
+        }
+    }
+    for (_, handler) in &program.handlers {
+        facts.stmts(&handler.body);
+    }
+    facts.outlined
 }
 
 /// The call graph, closed, and what each function writes itself.
@@ -36,7 +57,7 @@ impl CallGraph {
                 let mut facts = Facts::default();
                 match &function.code {
                     FunctionCode::Script(body) => facts.stmts(body),
-                    FunctionCode::C(c) => facts.embedded(c),
+                    FunctionCode::C(c) => facts.writes.extend(&c.writes),
                     FunctionCode::Intrinsic(_) => {}
                 }
                 facts.calls.extend(function.next_overload);
@@ -73,14 +94,14 @@ fn reachable(roots: &BTreeSet<FunctionId>, facts: &[Facts]) -> BTreeSet<Function
     seen
 }
 
-impl Facts {
-    fn stmts(&mut self, stmts: &[Stmt]) {
+impl<'p> Facts<'p> {
+    fn stmts(&mut self, stmts: &'p [Stmt]) {
         for stmt in stmts {
             self.stmt(stmt);
         }
     }
 
-    fn stmt(&mut self, stmt: &Stmt) {
+    fn stmt(&mut self, stmt: &'p Stmt) {
         match &stmt.kind {
             StmtKind::Expr(e) => self.expr(e),
             StmtKind::Block(body) => self.stmts(body),
@@ -115,18 +136,18 @@ impl Facts {
                 self.stmts(body);
                 self.stmts(catch);
             }
-            StmtKind::EmbeddedC(c) => self.embedded(c),
+            StmtKind::EmbeddedC(c) => self.embedded(c, None),
             StmtKind::Break | StmtKind::Continue | StmtKind::Next => {}
         }
     }
 
-    fn exprs<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
+    fn exprs(&mut self, exprs: impl IntoIterator<Item = &'p Expr>) {
         for expr in exprs {
             self.expr(expr);
         }
     }
 
-    fn expr(&mut self, expr: &Expr) {
+    fn expr(&mut self, expr: &'p Expr) {
         match &expr.kind {
             ExprKind::Literal(_) => {}
             ExprKind::Read(place) => self.exprs(keys(place)),
@@ -160,23 +181,26 @@ impl Facts {
                 self.exprs(&place.keys);
                 self.expr(bucket);
             }
-            ExprKind::EmbeddedC(c) => self.embedded(c),
+            ExprKind::EmbeddedC(c) => self.embedded(c, expr.ty),
         }
     }
 
-    fn written(&mut self, place: &Place) {
+    fn written(&mut self, place: &'p Place) {
         if let Place::Global(place) = place {
             self.written_global(place);
         }
     }
 
-    fn written_global(&mut self, place: &GlobalPlace) {
+    fn written_global(&mut self, place: &'p GlobalPlace) {
         self.exprs(&place.keys);
         self.writes.insert(place.global);
     }
 
-    fn embedded(&mut self, c: &EmbeddedC) {
+    fn embedded(&mut self, c: &'p EmbeddedC, result: Option<Type>) {
         self.writes.extend(&c.writes);
+        if c.raises || !c.reads.is_empty() || !c.writes.is_empty() {
+            self.outlined.insert(c.span, (c, result));
+        }
     }
 }
 

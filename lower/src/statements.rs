@@ -117,6 +117,9 @@ impl BodyLowering<'_> {
     }
 
     fn embedded_statement(&mut self, c: &EmbeddedC) {
-        self.act(Op::CStatement(c.text.clone()), c.span);
+        match self.tables.outlined(c) {
+            Some(function) => self.act(Op::Call(function, Vec::new()), c.span),
+            None => self.act(Op::CStatement(c.text.clone()), c.span),
+        }
     }
 }

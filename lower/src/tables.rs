@@ -13,7 +13,7 @@ use xlate_ir::module::{
 use xlate_ir::types::{Const, Discipline, ElementType, GlobalData, Histogram, Pos, Type};
 
 use crate::LowerError;
-use crate::facts::CallGraph;
+use crate::facts::{CallGraph, Outlined, outlined};
 
 /// What a call of a function becomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +39,8 @@ pub(crate) struct Tables<'a> {
     files: RefCell<Vec<FileId>>,
     /// What each function of the program becomes.
     callees: Vec<Callee>,
+    /// The functions that C of statements and expressions becomes, after all others.
+    outlined: Outlined<'a>,
     /// Most bytes of a string, the NUL not counted.
     longest: u32,
 }
@@ -58,6 +60,7 @@ impl<'a> Tables<'a> {
             sources,
             files: RefCell::default(),
             callees: callees.collect::<Result<_, _>>()?,
+            outlined: outlined(program),
             longest: limits.longest_string(),
         })
     }
@@ -72,6 +75,9 @@ impl<'a> Tables<'a> {
             if let Some(data) = self.function_data(function) {
                 module.functions.alloc(data);
             }
+        }
+        for (index, &(c, result)) in self.outlined.values().enumerate() {
+            module.functions.alloc(self.outlined_function(index, c, result));
         }
         for (_, regex) in &self.program.regexes {
             module.regexes.alloc(regex.pattern.clone().into());
@@ -125,6 +131,14 @@ impl<'a> Tables<'a> {
         self.callees[function.index()]
     }
 
+    /// The function that C of a statement or expression becomes, if it becomes one.
+    pub(crate) fn outlined(&self, c: &typed::EmbeddedC) -> Option<Function> {
+        let index = self.outlined.keys().position(|&span| span == c.span)?;
+        let is_function = |callee: &&Callee| matches!(callee, Callee::Function(_));
+        let others = self.callees.iter().filter(is_function).count();
+        Some(Function::from_index(others + index))
+    }
+
     /// The global of the module.
     pub(crate) fn global(&self, global: typed::GlobalId) -> Global {
         Global::from_index(global.index())
@@ -175,6 +189,29 @@ impl<'a> Tables<'a> {
             code,
             pos: self.position(function.span),
         })
+    }
+
+    /// C of a statement or expression as a function without parameters.
+    fn outlined_function(
+        &self,
+        index: usize,
+        c: &typed::EmbeddedC,
+        result: Option<typed::Type>,
+    ) -> FunctionData {
+        let text = match result {
+            None => c.text.clone(),
+            Some(typed::Type::Long) => format!(" STAP_RETVALUE = ({}); ", c.text),
+            Some(typed::Type::Str) => {
+                format!(" strscpy(STAP_RETVALUE, ({}), MAXSTRINGLEN); ", c.text)
+            }
+        };
+        FunctionData {
+            name: format!("embedded__{}", index + 1),
+            params: Vec::new(),
+            result: result.map(|ty| self.ty(ty)),
+            code: FunctionCode::C { text, names: Vec::new(), effects: effects_of(c) },
+            pos: self.position(c.span),
+        }
     }
 
     fn probe_point(&self, probe: &typed::Probe) -> ProbePoint {

@@ -349,6 +349,29 @@ fn handlers_lock_what_their_callees_touch() {
 }
 
 #[test]
+fn c_that_names_globals_becomes_a_function() {
+    let mut m = Maker::new();
+    let n = m.long("n");
+    let mut c = EmbeddedC {
+        text: " /* pragma:read:n */ STAP_GLOBAL_GET_n() ".to_owned(),
+        pure_: false,
+        stable: false,
+        raises: false,
+        reads: vec![n],
+        writes: Vec::new(),
+        span: m.span,
+    };
+    let print = m.printf(m.expr(ExprKind::EmbeddedC(c.clone()), Some(Type::Long)));
+    m.probe(ProbeKind::Begin(0), vec![print]);
+    c.reads.clear();
+    c.span.start += 1;
+    c.text = " ; ".to_owned();
+    let plain = m.stmt(StmtKind::EmbeddedC(c));
+    m.probe(ProbeKind::End(0), vec![plain]);
+    snapshot("embedded-c", &m.lower());
+}
+
+#[test]
 fn an_unknown_operation_is_an_error() {
     let mut m = Maker::new();
     let f = m.function("f", Some(Type::Long), &[]);
