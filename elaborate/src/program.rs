@@ -124,7 +124,9 @@ pub struct Function {
     pub result: Option<Type>,
     /// What it does.
     pub code: FunctionCode,
-    /// The overload that a `next` in it goes on with, called with the same arguments.
+    /// The overload that a `next` in it goes on with, called with the arguments that it was called
+    /// with. It has parameters of the same types, and a result of the same type or none (then the
+    /// value is zero or the empty string).
     pub next_overload: Option<FunctionId>,
     /// Its declaration.
     pub span: Span,
@@ -289,13 +291,20 @@ pub enum StmtKind {
     Continue,
     /// Leaves the function. The result, if the function has one, is of its type.
     Return(Option<Expr>),
-    /// Leaves the handler; in a function, goes on with its `next_overload`, or returns zero or the
-    /// empty string if it has none.
+    /// Leaves the handler; in a function, goes on with its `next_overload`, or raises an error if
+    /// it has none.
     Next,
     /// `delete` of an array element or a scalar (which becomes zero, empty, or an empty statistic).
     Delete(Place),
     /// `delete` of a whole array.
     Clear(GlobalId),
+    /// `delete a[k, *]`: of all elements whose keys match. `None` stands for `*`.
+    ClearSlice {
+        /// The array.
+        array: GlobalId,
+        /// One per key.
+        keys: Vec<Option<Expr>>,
+    },
     /// `try` and `catch`.
     Try {
         /// The statements that are watched.
@@ -388,7 +397,8 @@ pub enum Place {
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
-    /// Its type; `None` for calls that give no result and for output.
+    /// Its type; `None` for calls that give no result and for output. Output that stands where a
+    /// value is needed is a long, and the value is zero.
     pub ty: Option<Type>,
     /// Where it stands.
     pub span: Span,

@@ -1,0 +1,62 @@
+//! Warnings about variables that are read but never get a value.
+
+use crate::context::{Context, LocalState};
+use crate::program::Local;
+use crate::suggest::did_you_mean;
+use id_arena::Arena;
+use xlate_grammar::Diagnostic;
+
+/// Warns about variables of the scripts that are read and never written.
+pub(crate) fn warn(cx: &mut Context<'_>) {
+    let mut warnings = Vec::new();
+    for state in &cx.globals {
+        let declared = &cx.declarations.globals[state.decl.0];
+        let name = declared.node.name.name.as_str();
+        let set = declared.node.init.is_some()
+            || cx.options.settings.iter().any(|setting| setting.name == name);
+        if let (Some(read), None, false) = (state.read, state.written, set)
+            && !cx.declarations.is_library(declared.file)
+        {
+            let others =
+                cx.declarations.globals.iter().map(|global| global.node.name.name.as_str());
+            let warning = Diagnostic::warning(
+                declared.node.name.span,
+                format!("global `{name}` is never assigned a value"),
+                "declared here",
+            )
+            .with_secondary(read, "read here");
+            warnings.push(with_note(warning, did_you_mean(name, others)));
+        }
+    }
+    for ((_, handler), states) in cx.program.handlers.iter().zip(&cx.handler_locals) {
+        locals(&handler.locals, states, &mut warnings);
+    }
+    for ((_, function), state) in cx.program.functions.iter().zip(&cx.functions) {
+        let file = cx.declarations.functions[state.decl.0].file;
+        if !cx.declarations.is_library(file) {
+            locals(&function.locals, &state.locals, &mut warnings);
+        }
+    }
+    cx.diagnostics.append(&mut warnings);
+}
+
+fn locals(locals: &Arena<Local>, states: &[LocalState], warnings: &mut Vec<Diagnostic>) {
+    for ((_, local), state) in locals.iter().zip(states) {
+        if let (Some(read), None) = (state.read, state.written) {
+            let others = locals.iter().map(|(_, other)| other.name.as_str());
+            let warning = Diagnostic::warning(
+                read,
+                format!("`{}` is never assigned a value", local.name),
+                "read here",
+            );
+            warnings.push(with_note(warning, did_you_mean(&local.name, others)));
+        }
+    }
+}
+
+fn with_note(warning: Diagnostic, note: Option<String>) -> Diagnostic {
+    match note {
+        Some(note) => warning.with_note(note),
+        None => warning,
+    }
+}
