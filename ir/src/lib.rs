@@ -3,6 +3,7 @@
 //! A [`module::Module`] holds globals, functions, handlers and the probe table. Bodies are basic
 //! blocks with block parameters in SSA form. The crate knows no script syntax.
 
+pub mod arith;
 pub mod builder;
 pub mod cfg;
 pub mod effects;

@@ -1,1 +1,14 @@
 //! The pass manager, analyses and transformations over the IR.
+//!
+//! [`manager::run`] takes a module through a [`pipeline::Pipeline`]; [`registry::PASSES`] lists the
+//! passes, one file each. What passes did and could not do comes back as data, [`remarks::Remark`].
+
+pub mod manager;
+pub mod pipeline;
+pub mod registry;
+pub mod remarks;
+
+mod copy_propagation;
+mod dead_code;
+mod sccp;
+mod simplify_cfg;

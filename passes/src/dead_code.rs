@@ -1,0 +1,115 @@
+//! Dead code elimination.
+//!
+//! Assumes SSA form. Guarantees that every instruction left has an effect that must stay, or a result
+//! that such an instruction or the end of a block needs, and that the same holds for every block
+//! parameter. Blocks and branches stay, so that a loop ends where it did.
+
+use xlate_ir::entities::{Block, Entity, Inst, Value};
+use xlate_ir::instructions::Terminator;
+
+use crate::manager::BodyContext;
+
+/// What defines a value.
+#[derive(Clone, Copy)]
+enum Definition {
+    Inst(Inst),
+    Param(Block, usize),
+}
+
+/// Runs the pass.
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+    let unreachable = cx.body.remove_unreachable();
+    let live = live_values(cx);
+    let mut dropped = 0;
+    for block in cx.body.layout.clone() {
+        let data = &cx.body.blocks[block];
+        let tried = is_tried(&data.terminator);
+        let last = data.insts.len();
+        let keep: Vec<bool> = data
+            .insts
+            .iter()
+            .enumerate()
+            .map(|(index, &inst)| (tried && index + 1 == last) || is_needed(cx, inst, &live))
+            .collect();
+        let mut kept = keep.iter();
+        cx.body.blocks[block].insts.retain(|_| kept.next().copied().unwrap_or(true));
+        dropped += keep.iter().filter(|kept| !**kept).count();
+    }
+    let params = drop_params(cx, &live);
+    cx.log.count("instructions dropped", dropped);
+    cx.log.count("block parameters dropped", params);
+    cx.log.count("unreachable blocks dropped", unreachable);
+    dropped + params + unreachable > 0
+}
+
+fn is_tried(terminator: &Terminator) -> bool {
+    matches!(terminator, Terminator::Try(..))
+}
+
+fn is_needed(cx: &BodyContext<'_>, inst: Inst, live: &[bool]) -> bool {
+    let data = &cx.body.insts[inst];
+    data.result.is_some_and(|result| live[result.index()])
+        || !cx.summaries.op(cx.module, &data.op).is_removable()
+}
+
+/// For each value: whether something that must stay needs it.
+fn live_values(cx: &BodyContext<'_>) -> Vec<bool> {
+    let body = &*cx.body;
+    let edges = body.edges_in();
+    let mut definitions = vec![None; body.values.len()];
+    let mut live = vec![false; body.values.len()];
+    let mut work: Vec<Value> = Vec::new();
+    for &block in &body.layout {
+        let data = &body.blocks[block];
+        for (index, &param) in data.params.iter().enumerate() {
+            definitions[param.index()] = Some(Definition::Param(block, index));
+        }
+        for &inst in &data.insts {
+            let data = &body.insts[inst];
+            if let Some(result) = data.result {
+                definitions[result.index()] = Some(Definition::Inst(inst));
+            }
+            if !cx.summaries.op(cx.module, &data.op).is_removable() {
+                data.op.for_each_operand(|value| work.push(value));
+            }
+        }
+        match &data.terminator {
+            Terminator::Branch(value, ..)
+            | Terminator::Return(Some(value))
+            | Terminator::Raise { message: value, .. } => work.push(*value),
+            _ => {}
+        }
+    }
+    while let Some(value) = work.pop() {
+        if std::mem::replace(&mut live[value.index()], true) {
+            continue;
+        }
+        match definitions[value.index()] {
+            Some(Definition::Inst(inst)) => {
+                body.insts[inst].op.for_each_operand(|operand| work.push(operand));
+            }
+            Some(Definition::Param(block, index)) => {
+                let args = edges[block.index()].iter().map(|&edge| body.edge_args(edge)[index]);
+                work.extend(args);
+            }
+            None => {}
+        }
+    }
+    live
+}
+
+/// Drops the block parameters that nothing needs; the entry's are the function's.
+fn drop_params(cx: &mut BodyContext<'_>, live: &[bool]) -> usize {
+    let entry = cx.body.entry();
+    let mut keep: Vec<Vec<bool>> = vec![Vec::new(); cx.body.blocks.len()];
+    let mut dropped = 0;
+    for &block in cx.body.layout.iter().filter(|block| **block != entry) {
+        let params = &cx.body.blocks[block].params;
+        keep[block.index()] = params.iter().map(|param| live[param.index()]).collect();
+        dropped += keep[block.index()].iter().filter(|kept| !**kept).count();
+    }
+    if dropped > 0 {
+        cx.body.retain_params(&keep);
+    }
+    dropped
+}

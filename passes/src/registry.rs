@@ -1,0 +1,52 @@
+//! The list of passes.
+
+use crate::manager::{BodyContext, ModuleContext};
+
+/// How a pass runs. The result says whether it changed anything.
+#[derive(Clone, Copy, Debug)]
+pub enum Run {
+    /// On each body, alone.
+    Body(fn(&mut BodyContext<'_>) -> bool),
+    /// On the module.
+    Module(fn(&mut ModuleContext<'_>) -> bool),
+}
+
+/// A pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub description: &'static str,
+    /// How it runs.
+    pub run: Run,
+}
+
+/// All passes, by topic.
+pub const PASSES: &[Pass] = &[
+    Pass {
+        name: "simplify-cfg",
+        description: "fold branches, merge blocks, thread jumps through empty blocks",
+        run: Run::Body(crate::simplify_cfg::run),
+    },
+    Pass {
+        name: "copy-propagation",
+        description: "drop block parameters that have one value on all edges",
+        run: Run::Body(crate::copy_propagation::run),
+    },
+    Pass {
+        name: "sccp",
+        description: "propagate constants along the paths that can be taken",
+        run: Run::Body(crate::sccp::run),
+    },
+    Pass {
+        name: "dead-code",
+        description: "drop what has no effect and whose result is not used",
+        run: Run::Body(crate::dead_code::run),
+    },
+];
+
+/// The pass of this name.
+pub fn find(name: &str) -> Option<&'static Pass> {
+    PASSES.iter().find(|pass| pass.name == name)
+}

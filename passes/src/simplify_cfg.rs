@@ -1,0 +1,196 @@
+//! Simplification of the control-flow graph.
+//!
+//! Assumes SSA form. Folds branches whose condition is a constant or whose ways are one, takes `try`
+//! off what cannot raise, sends jumps past blocks that only pass them on or branch on what is known,
+//! merges a block into its only predecessor where that goes nowhere else, and drops what cannot be
+//! reached. Guarantees that none of this can be done any more.
+
+use xlate_ir::cfg::{Cfg, Dominators, Loops};
+use xlate_ir::effects::may_raise;
+use xlate_ir::entities::{Block, Entity, Value};
+use xlate_ir::instructions::{BlockCall, Op, Terminator};
+use xlate_ir::module::Body;
+use xlate_ir::rewrite::Replacements;
+use xlate_ir::types::Const;
+
+use crate::manager::BodyContext;
+
+/// Runs the pass.
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+    let mut total = 0;
+    loop {
+        let folded = fold_branches(cx);
+        let dropped = cx.body.remove_unreachable();
+        let threaded = thread_jumps(cx.body);
+        let merged = merge_blocks(cx.body);
+        cx.log.count("branches folded", folded);
+        cx.log.count("unreachable blocks dropped", dropped);
+        cx.log.count("jumps threaded", threaded);
+        cx.log.count("blocks merged", merged);
+        let round = folded + dropped + threaded + merged;
+        total += round;
+        if round == 0 {
+            return total > 0;
+        }
+    }
+}
+
+/// For each value, the constant that it is, if it is an integer constant.
+fn constants(body: &Body) -> Vec<Option<i64>> {
+    let mut constants = vec![None; body.values.len()];
+    for (_, inst) in body.iter_insts() {
+        let data = &body.insts[inst];
+        if let (Op::Const(Const::Long(n)), Some(result)) = (&data.op, data.result) {
+            constants[result.index()] = Some(*n);
+        }
+    }
+    constants
+}
+
+fn fold_branches(cx: &mut BodyContext<'_>) -> usize {
+    let constants = constants(cx.body);
+    let mut folded = 0;
+    for block in cx.body.layout.clone() {
+        let data = &cx.body.blocks[block];
+        let target = match &data.terminator {
+            Terminator::Branch(_, a, b) if a == b => a.clone(),
+            Terminator::Branch(value, a, b) => match constants[value.index()] {
+                Some(0) => b.clone(),
+                Some(_) => a.clone(),
+                None => continue,
+            },
+            Terminator::Try(normal, _) => {
+                let last = data.insts.last();
+                if last.is_some_and(|&inst| may_raise_here(cx, inst)) {
+                    continue;
+                }
+                normal.clone()
+            }
+            _ => continue,
+        };
+        cx.body.blocks[block].terminator = Terminator::Jump(target);
+        folded += 1;
+    }
+    folded
+}
+
+/// Whether an instruction may raise, what is known of called functions considered.
+fn may_raise_here(cx: &BodyContext<'_>, inst: xlate_ir::entities::Inst) -> bool {
+    let op = &cx.body.insts[inst].op;
+    may_raise(cx.module, op) && cx.summaries.op(cx.module, op).raises
+}
+
+/// Sends edges past blocks without instructions that pass them on, or that branch on a parameter which
+/// is constant along the edge. Loop headers stay, so that loops keep their one entry.
+fn thread_jumps(body: &mut Body) -> usize {
+    let constants = constants(body);
+    let escaping = params_used_elsewhere(body);
+    let cfg = Cfg::of(body);
+    let loops = Loops::of(&cfg, &Dominators::of(&cfg));
+    let mut fixed = escaping;
+    for natural in &loops.loops {
+        fixed[natural.header.index()] = true;
+    }
+    let mut threaded = 0;
+    for from in body.layout.clone() {
+        for index in 0..body.blocks[from].terminator.successors().count() {
+            // Each step goes past a block that is no loop header, so the steps end.
+            while let Some(call) = find_thread(body, (from, index), &constants, &fixed) {
+                if let Some(edge) = body.blocks[from].terminator.successors_mut().nth(index) {
+                    *edge = call;
+                }
+                threaded += 1;
+            }
+        }
+    }
+    threaded
+}
+
+/// Where an edge can go instead, if past a block.
+fn find_thread(
+    body: &Body,
+    (from, index): (Block, usize),
+    constants: &[Option<i64>],
+    fixed: &[bool],
+) -> Option<BlockCall> {
+    let call = body.blocks[from].terminator.successors().nth(index)?;
+    let data = &body.blocks[call.block];
+    if !data.insts.is_empty() || fixed[call.block.index()] {
+        return None;
+    }
+    let next = match &data.terminator {
+        Terminator::Jump(next) => next,
+        Terminator::Branch(condition, then, other) => {
+            let n = data.params.iter().position(|param| param == condition)?;
+            if constants[call.args[n].index()]? == 0 { other } else { then }
+        }
+        _ => return None,
+    };
+    let along = |value: &Value| match data.params.iter().position(|param| param == value) {
+        Some(n) => call.args[n],
+        None => *value,
+    };
+    Some(BlockCall { block: next.block, args: next.args.iter().map(along).collect() })
+}
+
+/// For each block, by index: whether a parameter of it is used outside of its terminator.
+fn params_used_elsewhere(body: &Body) -> Vec<bool> {
+    let mut home = vec![None; body.values.len()];
+    for &block in &body.layout {
+        for &param in &body.blocks[block].params {
+            home[param.index()] = Some(block);
+        }
+    }
+    let mut escaping = vec![false; body.blocks.len()];
+    for &block in &body.layout {
+        let data = &body.blocks[block];
+        let mut used = |value: Value, at_end: bool| {
+            if let Some(home) = home[value.index()]
+                && !(at_end && home == block)
+            {
+                escaping[home.index()] = true;
+            }
+        };
+        for &inst in &data.insts {
+            body.insts[inst].op.for_each_operand(|value| used(value, false));
+        }
+        data.terminator.for_each_operand(|value| used(value, true));
+    }
+    escaping
+}
+
+/// Merges blocks into their only predecessor where that jumps to them.
+fn merge_blocks(body: &mut Body) -> usize {
+    let edges = body.edges_in();
+    let mut replacements = Replacements::new(body);
+    let mut merged_into: Vec<Option<Block>> = vec![None; body.blocks.len()];
+    let mut merged = 0;
+    for block in body.layout.clone() {
+        let [(from, _)] = edges[block.index()][..] else { continue };
+        // The predecessor may have been merged into another.
+        let mut into = from;
+        while let Some(next) = merged_into[into.index()] {
+            into = next;
+        }
+        let Terminator::Jump(call) = &body.blocks[into].terminator else { continue };
+        if call.block != block || into == block {
+            continue;
+        }
+        let args = call.args.clone();
+        let data = &mut body.blocks[block];
+        let insts = std::mem::take(&mut data.insts);
+        let terminator = std::mem::replace(&mut data.terminator, Terminator::Unreachable);
+        for (param, arg) in data.params.clone().into_iter().zip(args) {
+            replacements.insert(param, arg);
+        }
+        body.blocks[into].insts.extend(insts);
+        body.blocks[into].terminator = terminator;
+        merged_into[block.index()] = Some(into);
+        merged += 1;
+    }
+    if merged > 0 {
+        body.layout.retain(|block| merged_into[block.index()].is_none());
+        replacements.apply(body);
+    }
+    merged
+}
