@@ -30,6 +30,7 @@ mod walk;
 pub use elaborate::elaborate;
 pub use library::{Library, Load};
 pub use settings::Setting;
+pub use xlate_grammar::source::{FileId, Position, SourceMap, Span};
 
 /// What the command line says about pass 2.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -23,8 +23,6 @@ pub(crate) struct BodyLowering<'m> {
     pub(crate) loops: Vec<Loop>,
     /// The walks that a return has to end, the innermost last, and where their loops stand.
     pub(crate) walks: Vec<(Value, Span)>,
-    /// Walks in whose loops the array stays as it is.
-    pub(crate) unchanged: Vec<Value>,
     /// The blocks that receive errors, the innermost last.
     catches: Vec<Block>,
 }
@@ -101,14 +99,13 @@ impl<'m> BodyLowering<'m> {
             owner,
             loops: Vec::new(),
             walks: Vec::new(),
-            unchanged: Vec::new(),
             catches: Vec::new(),
         }
     }
 
     fn finish(self) -> Body {
         let mut body = self.builder.finish();
-        read_off_walks(&mut body, &self.unchanged);
+        read_off_walks(&mut body);
         body
     }
 
@@ -180,6 +177,12 @@ impl<'m> BodyLowering<'m> {
     pub(crate) fn long(&mut self, value: i64, span: Span) -> Value {
         self.builder.set_pos(self.tables.position(span));
         self.builder.long(value)
+    }
+
+    /// A string constant, cut to the longest string there can be.
+    pub(crate) fn text(&mut self, bytes: &[u8], span: Span) -> Value {
+        self.builder.set_pos(self.tables.position(span));
+        self.builder.text(&bytes[..bytes.len().min(self.tables.longest as usize)])
     }
 
     /// Zero, or the empty string.

@@ -212,8 +212,7 @@ impl BodyLowering<'_> {
     /// `[k, …] in a`. With a `*`, it is whether a walk over what matches finds anything.
     fn is_in(&mut self, array: typed::GlobalId, keys: &[Option<Expr>], span: Span) -> Value {
         let global = self.tables.global(array);
-        let keys: Vec<Option<Value>> =
-            keys.iter().map(|key| key.as_ref().map(|key| self.value(key))).collect();
+        let keys = self.optional_values(keys);
         if let Some(keys) = keys.iter().copied().collect::<Option<Vec<Value>>>() {
             let place = instructions::Place { global, keys };
             return self.compute(Op::Contains(place), span);
@@ -224,6 +223,11 @@ impl BodyLowering<'_> {
         let found = self.compute(Op::IterNext(iter), span);
         self.act(Op::IterEnd(iter), span);
         found
+    }
+
+    /// Evaluates the keys of a slice.
+    pub(crate) fn optional_values(&mut self, keys: &[Option<Expr>]) -> Vec<Option<Value>> {
+        keys.iter().map(|key| key.as_ref().map(|key| self.value(key))).collect()
     }
 
     fn statistic(

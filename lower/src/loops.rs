@@ -5,9 +5,9 @@
 //! where `break` goes.
 
 use xlate_elaborate::Span;
-use xlate_elaborate::program::{Expr, Foreach, GlobalPlace, LocalId, Sort, SortBy, Stmt};
+use xlate_elaborate::program::{Expr, Foreach, GlobalId, GlobalPlace, LocalId, Sort, SortBy, Stmt};
 use xlate_ir::entities::Block;
-use xlate_ir::instructions::{BinaryOp, CompareOp, IterSpec, Op, SortKey};
+use xlate_ir::instructions::{BinaryOp, CompareOp, IterSpec, Op, Place, SortKey};
 use xlate_ir::types::Type;
 
 use crate::body::{BodyLowering, Loop};
@@ -46,11 +46,7 @@ impl BodyLowering<'_> {
         let spec = IterSpec {
             global: self.tables.global(foreach.array),
             sort: foreach.sort.map(sort_key),
-            slice: foreach
-                .slice
-                .iter()
-                .map(|key| key.as_ref().map(|key| self.value(key)))
-                .collect(),
+            slice: self.optional_values(&foreach.slice),
             limit: foreach.limit.as_ref().map(|limit| self.value(limit)),
         };
         let iter = self.compute(Op::IterBegin(spec), span);
@@ -68,12 +64,35 @@ impl BodyLowering<'_> {
             let value = self.compute(Op::IterValue(iter), span);
             self.define(local, value);
         }
-        if !self.tables.calls.may_write(&foreach.body, foreach.array) {
-            self.unchanged.push(iter);
-        }
         self.walks.push((iter, span));
         self.loop_body(start, exit, &foreach.body, span, |_| {});
         self.walks.pop();
+        self.enter(exit);
+        self.act(Op::IterEnd(iter), span);
+    }
+
+    /// `delete a[k, *]`: a walk over what matches, which the array's size bounds and which pays no
+    /// actions.
+    pub(crate) fn clear_slice(&mut self, array: GlobalId, keys: &[Option<Expr>], span: Span) {
+        let spec = IterSpec {
+            global: self.tables.global(array),
+            sort: None,
+            slice: self.optional_values(keys),
+            limit: None,
+        };
+        let global = spec.global;
+        let iter = self.compute(Op::IterBegin(spec), span);
+        let start = self.start_loop();
+        let inside = self.builder.create_block();
+        let exit = self.builder.create_block();
+        let more = self.compute(Op::IterNext(iter), span);
+        self.builder.branch(more, inside, exit);
+        self.enter(inside);
+        let key = |index| Op::IterKey(iter, index as u32);
+        let keys = (0..keys.len()).map(|index| self.compute(key(index), span)).collect();
+        self.act(Op::Delete(Place { global, keys }), span);
+        self.jump(start);
+        self.builder.seal(start);
         self.enter(exit);
         self.act(Op::IterEnd(iter), span);
     }

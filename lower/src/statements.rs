@@ -52,6 +52,7 @@ impl BodyLowering<'_> {
                 let global = self.tables.global(*global);
                 self.act(Op::Clear(global), span);
             }
+            StmtKind::ClearSlice { array, keys } => self.clear_slice(*array, keys, span),
             StmtKind::Try { body, message, catch } => self.try_catch(body, *message, catch, span),
             StmtKind::EmbeddedC(c) => self.embedded_statement(c),
         }
@@ -74,13 +75,20 @@ impl BodyLowering<'_> {
     }
 
     /// In a handler, leaves it; in a function, goes on with the next overload, called with what this
-    /// one was called with. That call takes the place of this one: no `catch` here sees its errors.
+    /// one was called with, or raises if there is none. That takes the place of this call: no `catch`
+    /// here sees its errors.
     fn next(&mut self, span: Span) {
         let result = match self.owner.clone() {
+            Owner::Handler => None,
             Owner::Function { arguments, next: Some(next), .. } => {
                 self.tail_call(next, arguments, span)
             }
-            _ => None,
+            Owner::Function { id, next: None, .. } => {
+                let name = &self.tables.program.functions[id].name;
+                let message = format!("no overload of {name} is left for next");
+                let message = self.text(message.as_bytes(), span);
+                return self.unwatched(|this| this.raise(message, span));
+            }
         };
         self.leave(result, span);
     }

@@ -42,7 +42,7 @@ pub(crate) struct Tables<'a> {
     /// The functions that C of statements and expressions becomes, after all others.
     outlined: Outlined<'a>,
     /// Most bytes of a string, the NUL not counted.
-    longest: u32,
+    pub(crate) longest: u32,
 }
 
 impl<'a> Tables<'a> {

@@ -291,12 +291,27 @@ fn leaving_loops_ends_their_walks() {
 }
 
 #[test]
-fn a_loop_that_writes_its_array_looks_elements_up() {
-    let text = nested_walks(|m, _, a, [k, _]| {
-        let place = element(a, vec![m.read(Place::Local(k))]);
-        vec![m.does(m.increment(place.clone())), m.printf(m.read(place))]
-    });
-    assert!(text.contains("load @a[") && !text.contains("iter.value"), "{text}");
+fn next_without_a_further_overload_raises() {
+    let mut m = Maker::new();
+    let f = m.function("f", None, &[]);
+    let body = vec![m.stmt(StmtKind::Next)];
+    let watched = m.stmt(StmtKind::Try { body, message: None, catch: Vec::new() });
+    m.body(f, vec![watched]);
+    let call = m.does(m.call(f, Vec::new()));
+    m.probe(ProbeKind::Begin(0), vec![call]);
+    let text = m.lower();
+    assert!(text.contains("\"no overload of f is left for next\""), "{text}");
+    assert!(text.contains("raise v0 @") && !text.contains("catch"), "{text}");
+}
+
+#[test]
+fn deleting_a_slice_is_a_walk() {
+    let mut m = Maker::new();
+    let a = m.global("a", &[Type::Long, Type::Str], ElementType::Stat);
+    let keys = vec![Some(m.number(1)), None];
+    let delete = m.stmt(StmtKind::ClearSlice { array: a, keys });
+    m.probe(ProbeKind::Begin(0), vec![delete]);
+    snapshot("delete-slice", &m.lower());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Elements at the keys of the walk that is under way are read off the walk.
 //!
-//! In `foreach (k in a) … a[k] …` the place `a[k]` is the element that the walk is at, as long as the
-//! loop leaves the array alone. The keys are compared in SSA form: a use of the results of
-//! `iter.key` is in the same turn of the loop as these.
+//! In `foreach (k in a) … a[k] …` the place `a[k]` is the element that the walk is at, for pass 2
+//! refuses loops that change their array. The keys are compared in SSA form: where the results of
+//! `iter.key` are used, the walk is still at that element.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,14 @@ use xlate_ir::entities::{Global, Value};
 use xlate_ir::instructions::{Op, Place};
 use xlate_ir::module::Body;
 
-/// Replaces reads of elements by reads off the walks in whose loops the array does not change.
-pub(crate) fn read_off_walks(body: &mut Body, unchanged: &[Value]) {
-    if unchanged.is_empty() {
-        return;
-    }
+/// Replaces reads of elements by reads off the walks.
+pub(crate) fn read_off_walks(body: &mut Body) {
     let mut walked: HashMap<Value, Global> = HashMap::new();
     let mut keys: HashMap<Value, (Value, u32)> = HashMap::new();
     for (_, inst) in body.iter_insts() {
         let inst = &body.insts[inst];
         match (&inst.op, inst.result) {
-            (Op::IterBegin(spec), Some(iter)) if unchanged.contains(&iter) => {
+            (Op::IterBegin(spec), Some(iter)) => {
                 walked.insert(iter, spec.global);
             }
             (Op::IterKey(iter, n), Some(key)) => {
