@@ -17,6 +17,7 @@ mod finish;
 mod iteration;
 mod library;
 mod points;
+mod print;
 pub mod program;
 mod regex;
 mod scan;
@@ -29,6 +30,7 @@ mod walk;
 
 pub use elaborate::elaborate;
 pub use library::{Library, Load};
+pub use print::listing;
 pub use settings::Setting;
 pub use xlate_grammar::source::{FileId, Position, SourceMap, Span};
 

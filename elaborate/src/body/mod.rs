@@ -11,6 +11,8 @@ mod stat;
 mod stmt;
 mod unsupported;
 
+pub(crate) use print::letter;
+
 use crate::context::{Context, LocalState};
 use crate::declare::FileIndex;
 use crate::program::{Expr, ExprKind, FunctionId, GlobalId, Literal, Local, LocalId, Type};
