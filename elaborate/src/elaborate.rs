@@ -13,7 +13,7 @@ use crate::program::{
 };
 use crate::settings;
 use crate::types::Kind;
-use crate::{Options, iteration, unread};
+use crate::{Options, display, iteration, unread};
 use id_arena::Arena;
 use std::collections::HashMap;
 use std::mem;
@@ -88,6 +88,9 @@ impl<'a> Context<'a> {
         settings::apply(self);
         self.settle();
         unread::warn(self);
+        if !self.options.no_display {
+            display::add(self);
+        }
         finish::finish(&mut self.program, &mut self.diagnostics);
         iteration::check(&self.program, &mut self.diagnostics);
     }

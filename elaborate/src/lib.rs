@@ -11,6 +11,7 @@
 mod body;
 mod context;
 mod declare;
+mod display;
 mod elaborate;
 mod embedded;
 mod finish;
@@ -41,4 +42,6 @@ pub struct Options {
     pub guru: bool,
     /// `-G`, in the order given.
     pub settings: Vec<Setting>,
+    /// `--no-global-var-display`: globals that nothing reads are not printed at the end.
+    pub no_display: bool,
 }
