@@ -1,0 +1,2 @@
+echo x > /dev/null
+echo x > /dev/null
