@@ -1,6 +1,6 @@
 //! What the elaboration of all bodies shares: the program being built and what is inferred so far.
 
-use crate::declare::{Declarations, FunctionDecl, GlobalDecl, hands_over};
+use crate::declare::{Declarations, FileIndex, FunctionDecl, GlobalDecl, hands_over};
 use crate::embedded::{Claims, claims};
 use crate::library::Library;
 use crate::program::{
@@ -34,8 +34,10 @@ pub(crate) struct LocalState {
     pub(crate) var: TypeVar,
     pub(crate) read: Option<Span>,
     pub(crate) written: Option<Span>,
-    /// Written by an alias or as a parameter: nobody need read it.
-    pub(crate) given: bool,
+    /// Whether it is a parameter, which hides globals of its name.
+    pub(crate) param: bool,
+    /// Written by an alias, by a loop or as a parameter: nobody need read it.
+    pub(crate) silent: bool,
 }
 
 /// What is known of a function besides its entry in the program.
@@ -61,7 +63,7 @@ pub(crate) struct Context<'a> {
     /// In the order of the program's functions.
     pub(crate) functions: Vec<FunctionState>,
     /// In the order of the program's handlers.
-    pub(crate) handler_locals: Vec<Vec<LocalState>>,
+    pub(crate) handler_locals: Vec<(FileIndex, Vec<LocalState>)>,
     /// Functions whose bodies are still to be elaborated.
     pub(crate) queue: VecDeque<FunctionId>,
     global_ids: HashMap<GlobalDecl, GlobalId>,
@@ -241,7 +243,13 @@ impl<'a> Context<'a> {
                 Some(ty) => self.types.known(ty.into(), param.span),
                 None => self.types.fresh(),
             };
-            states.push(LocalState { var, read: None, written: Some(span), given: true });
+            states.push(LocalState {
+                var,
+                read: None,
+                written: Some(span),
+                param: true,
+                silent: true,
+            });
         }
         let has_result = function.result.is_some()
             || match &function.body {
@@ -342,7 +350,7 @@ impl<'a> Context<'a> {
         code: &str,
         claims: &Claims,
         span: Span,
-        file: crate::declare::FileIndex,
+        file: FileIndex,
     ) -> EmbeddedC {
         let mut find = |names: &[String], write: bool| -> Vec<GlobalId> {
             let mut found = Vec::new();

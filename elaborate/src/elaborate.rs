@@ -54,14 +54,17 @@ fn expand<'a>(
     declarations.probes.iter().map(|(probe, file)| expander.probe(probe, *file)).collect()
 }
 
-/// Errors first said first; nothing said twice.
-fn tidy(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+/// In the order of the text, nothing said twice.
+fn tidy(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    // What has no place comes last. The sort is stable.
+    diagnostics.sort_by_key(|diagnostic| {
+        let span = diagnostic.span();
+        (span.is_none(), span.map(|span| (span.file, span.start)))
+    });
     let mut tidied: Vec<Diagnostic> = Vec::new();
     for diagnostic in diagnostics {
-        let said = tidied
-            .iter()
-            .any(|other| other.message == diagnostic.message && other.span() == diagnostic.span());
-        if !said {
+        let said = tidied.iter().rev().take_while(|other| other.span() == diagnostic.span());
+        if !said.into_iter().any(|other| other.message == diagnostic.message) {
             tidied.push(diagnostic);
         }
     }
@@ -189,7 +192,7 @@ impl<'a> Context<'a> {
             let kind = StmtKind::If { condition, then: stmts, otherwise: Vec::new() };
             stmts = vec![Stmt { kind, span }];
         }
-        self.handler_locals.push(states);
+        self.handler_locals.push((file, states));
         self.program.handlers.alloc(Handler { locals, body: stmts, span: probe.span })
     }
 
@@ -257,11 +260,11 @@ impl<'a> Context<'a> {
         }
         let ids: Vec<HandlerId> = self.program.handlers.iter().map(|(id, _)| id).collect();
         for id in ids {
-            let states = mem::take(&mut self.handler_locals[id.index()]);
+            let states = mem::take(&mut self.handler_locals[id.index()].1);
             let mut locals = mem::take(&mut self.program.handlers[id].locals);
             self.settle_locals(&mut locals, &states);
             self.program.handlers[id].locals = locals;
-            self.handler_locals[id.index()] = states;
+            self.handler_locals[id.index()].1 = states;
         }
     }
 
@@ -294,7 +297,7 @@ impl<'a> Context<'a> {
 
     fn settle_locals(&mut self, locals: &mut Arena<Local>, states: &[LocalState]) {
         for ((_, local), state) in locals.iter_mut().zip(states) {
-            if self.types.is_unknown(state.var) && (state.read.is_some() || !state.given) {
+            if self.types.is_unknown(state.var) && (state.read.is_some() || !state.silent) {
                 let used = state.read.filter(|read| *read != local.span);
                 self.untyped(local.span, &format!("`{}`", local.name), used);
                 self.types.poison(state.var);

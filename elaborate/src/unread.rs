@@ -1,4 +1,4 @@
-//! Warnings about variables that are read but never get a value.
+//! Warnings about variables that are read but never get a value, and the other way round.
 
 use crate::context::{Context, LocalState};
 use crate::program::Local;
@@ -6,7 +6,8 @@ use crate::suggest::did_you_mean;
 use id_arena::Arena;
 use xlate_grammar::Diagnostic;
 
-/// Warns about variables of the scripts that are read and never written.
+/// Warns about variables of the scripts that are read and never written, and about local ones that
+/// are written and never read. (Globals of that kind are printed at the end.)
 pub(crate) fn warn(cx: &mut Context<'_>) {
     let mut warnings = Vec::new();
     for state in &cx.globals {
@@ -28,8 +29,10 @@ pub(crate) fn warn(cx: &mut Context<'_>) {
             warnings.push(with_note(warning, did_you_mean(name, others)));
         }
     }
-    for ((_, handler), states) in cx.program.handlers.iter().zip(&cx.handler_locals) {
-        locals(&handler.locals, states, &mut warnings);
+    for ((_, handler), (file, states)) in cx.program.handlers.iter().zip(&cx.handler_locals) {
+        if !cx.declarations.is_library(*file) {
+            locals(&handler.locals, states, &mut warnings);
+        }
     }
     for ((_, function), state) in cx.program.functions.iter().zip(&cx.functions) {
         let file = cx.declarations.functions[state.decl.0].file;
@@ -50,6 +53,13 @@ fn locals(locals: &Arena<Local>, states: &[LocalState], warnings: &mut Vec<Diagn
                 "read here",
             );
             warnings.push(with_note(warning, did_you_mean(&local.name, others)));
+        }
+        if let (None, Some(written), false) = (state.read, state.written, state.silent) {
+            warnings.push(Diagnostic::warning(
+                written,
+                format!("the value of `{}` is never used", local.name),
+                "assigned here",
+            ));
         }
     }
 }

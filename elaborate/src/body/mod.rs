@@ -57,8 +57,7 @@ impl<'a> Body<'_, 'a> {
     /// What a name means; a name that means nothing else is a new local variable.
     fn named(&mut self, name: &str, span: Span) -> Named {
         if let Some(local) = self.names.get(name)
-            && self.states[local.index()].given
-            && self.function.is_some()
+            && self.states[local.index()].param
         {
             return Named::Local(*local);
         }
@@ -86,7 +85,13 @@ impl<'a> Body<'_, 'a> {
     fn new_local(&mut self, name: &str, span: Span) -> LocalId {
         let var = if self.only_globals { self.cx.types.poisoned() } else { self.cx.types.fresh() };
         let local = self.locals.alloc(Local { name: name.into(), ty: Type::Long, span });
-        self.states.push(LocalState { var, read: None, written: None, given: false });
+        self.states.push(LocalState {
+            var,
+            read: None,
+            written: None,
+            param: false,
+            silent: false,
+        });
         self.names.insert(name.into(), local);
         local
     }
@@ -95,7 +100,13 @@ impl<'a> Body<'_, 'a> {
     fn hidden_local(&mut self, name: &str, span: Span) -> LocalId {
         let var = self.cx.types.fresh();
         let local = self.locals.alloc(Local { name: name.into(), ty: Type::Long, span });
-        self.states.push(LocalState { var, read: Some(span), written: Some(span), given: true });
+        self.states.push(LocalState {
+            var,
+            read: Some(span),
+            written: Some(span),
+            param: false,
+            silent: true,
+        });
         local
     }
 
@@ -106,7 +117,7 @@ impl<'a> Body<'_, 'a> {
     fn mark_written(&mut self, local: LocalId, span: Span) {
         let state = &mut self.states[local.index()];
         state.written.get_or_insert(span);
-        state.given |= self.in_alias;
+        state.silent |= self.in_alias;
     }
 
     /// Says that a value is of a kind.

@@ -109,8 +109,7 @@ impl Body<'_, '_> {
     }
 
     fn is_parameter(&self, name: &str) -> bool {
-        self.function.is_some()
-            && self.names.get(name).is_some_and(|local| self.states[local.index()].given)
+        self.names.get(name).is_some_and(|local| self.states[local.index()].param)
     }
 
     /// An element of an array. All its indexes have to be given.

@@ -206,6 +206,7 @@ impl Body<'_, '_> {
         match self.named(&name.name, name.span) {
             Named::Local(local) => {
                 self.mark_written(local, name.span);
+                self.states[local.index()].silent = true;
                 (local, self.states[local.index()].var, None)
             }
             Named::Global(_) => {
