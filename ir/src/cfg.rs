@@ -231,8 +231,8 @@ fn members(cfg: &Cfg, header: Block, latches: &[Block]) -> Vec<bool> {
 }
 
 impl Cfg {
-    /// For each block, by index: whether a path leads from it back to it, natural loop or not.
-    pub fn in_cycle(&self) -> Vec<bool> {
+    /// The sets of blocks that can reach each other and themselves, natural loops or not.
+    pub fn components(&self) -> Vec<Vec<Block>> {
         let mut graph: DiGraph<(), ()> = DiGraph::new();
         let nodes: Vec<NodeIndex> = self.successors.iter().map(|_| graph.add_node(())).collect();
         for &block in &self.order {
@@ -240,14 +240,18 @@ impl Cfg {
                 graph.add_edge(nodes[block.index()], nodes[successor.index()], ());
             }
         }
-        let mut cyclic = vec![false; nodes.len()];
-        for component in petgraph::algo::tarjan_scc(&graph) {
-            let first = component[0];
-            if component.len() > 1 || graph.contains_edge(first, first) {
-                for node in component {
-                    cyclic[node.index()] = true;
-                }
-            }
+        let components = petgraph::algo::tarjan_scc(&graph).into_iter();
+        let cyclic = components.filter(|c| c.len() > 1 || graph.contains_edge(c[0], c[0]));
+        cyclic
+            .map(|c| c.into_iter().map(|node| Block::from_index(node.index())).collect())
+            .collect()
+    }
+
+    /// For each block, by index: whether a path leads from it back to it.
+    pub fn in_cycle(&self) -> Vec<bool> {
+        let mut cyclic = vec![false; self.successors.len()];
+        for block in self.components().into_iter().flatten() {
+            cyclic[block.index()] = true;
         }
         cyclic
     }

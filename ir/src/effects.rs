@@ -9,6 +9,7 @@ use petgraph::graph::DiGraph;
 use crate::entities::{Entity, Function, Global};
 use crate::format::{Conversion, ConversionKind, Format, Piece};
 use crate::instructions::{BinaryOp, Op, StatField, Terminator};
+use crate::intrinsics::Intrinsic;
 use crate::module::{Body, FunctionCode, Module};
 
 /// How a result depends on when it is asked for.
@@ -37,6 +38,8 @@ pub struct Effects {
     /// It does something else that must happen once and in order: output, messages, session state,
     /// C of the script.
     pub acts: bool,
+    /// It may ask for the end of the session.
+    pub exits: bool,
     /// It moves an iterator: state that only this run of the handler sees.
     pub advances: bool,
     /// How its result depends on when it is asked for, globals aside.
@@ -67,6 +70,7 @@ impl Effects {
         self.raises |= other.raises;
         self.aborts |= other.aborts;
         self.acts |= other.acts;
+        self.exits |= other.exits;
         self.advances |= other.advances;
         self.invariance = self.invariance.max(other.invariance);
     }
@@ -97,7 +101,10 @@ impl Summaries {
                     let mut effects = summaries.functions[function.index()].clone();
                     match &module.functions[function].code {
                         FunctionCode::Body(body) => effects.join(&summaries.body(module, body)),
-                        FunctionCode::C { effects: declared, .. } => effects.join(declared),
+                        FunctionCode::C { effects: declared, .. } => {
+                            effects.join(declared);
+                            effects.exits |= declared.acts;
+                        }
                     }
                     if effects != summaries.functions[function.index()] {
                         summaries.functions[function.index()] = effects;
@@ -141,6 +148,7 @@ impl Summaries {
             Op::Intrinsic(intrinsic, _) => {
                 let row = intrinsic.signature();
                 effects.acts = row.acts;
+                effects.exits = *intrinsic == Intrinsic::Exit;
                 effects.invariance = row.invariance;
             }
             Op::Call(function, _) => {
@@ -188,6 +196,7 @@ impl Summaries {
             Op::Action => effects.aborts = true,
             Op::CStatement(_) | Op::CExpression(_) => {
                 effects.acts = true;
+                effects.exits = true;
                 effects.invariance = Invariance::Volatile;
             }
             Op::Lock(_) => {

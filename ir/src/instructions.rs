@@ -318,6 +318,34 @@ impl Op {
     }
 }
 
+impl Op {
+    /// Calls `f` with every global that it names, those of `lock` and `unlock` left out.
+    pub fn for_each_global_mut(&mut self, mut f: impl FnMut(&mut Global)) {
+        match self {
+            Op::Load(place)
+            | Op::Contains(place)
+            | Op::Delete(place)
+            | Op::StatGet(_, place)
+            | Op::BucketCount(place)
+            | Op::PrintHistogram(place)
+            | Op::Store(place, _)
+            | Op::Update(_, place, _)
+            | Op::StatAdd(place, _)
+            | Op::Bucket(place, _) => f(&mut place.global),
+            Op::Clear(global) => f(global),
+            Op::IterBegin(spec) => f(&mut spec.global),
+            _ => {}
+        }
+    }
+
+    /// The global that it names, if it names one; `lock` and `unlock` name none in this sense.
+    pub fn global(&self) -> Option<Global> {
+        let mut found = None;
+        self.clone().for_each_global_mut(|global| found = Some(*global));
+        found
+    }
+}
+
 impl Terminator {
     /// The block calls, in the order of the text form.
     pub fn successors(&self) -> impl Iterator<Item = &BlockCall> {

@@ -14,6 +14,7 @@ pub mod intrinsics;
 pub mod liveness;
 mod mnemonics;
 pub mod module;
+pub mod remap;
 pub mod rewrite;
 pub mod text;
 pub mod types;

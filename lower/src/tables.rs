@@ -271,10 +271,9 @@ fn effects_of(c: &typed::EmbeddedC) -> Effects {
         reads: globals(&c.reads),
         writes: globals(&c.writes),
         raises: c.raises,
-        aborts: false,
-        advances: false,
         acts: !c.pure_,
         invariance: if c.stable { Invariance::Handler } else { Invariance::Volatile },
+        ..Effects::default()
     }
 }
 

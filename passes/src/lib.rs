@@ -8,7 +8,11 @@ pub mod pipeline;
 pub mod registry;
 pub mod remarks;
 
+mod accesses;
+pub mod concurrency;
 mod copy_propagation;
 mod dead_code;
+mod disciplines;
+mod lock_sets;
 mod sccp;
 mod simplify_cfg;

@@ -53,7 +53,8 @@ impl fmt::Display for PipelineError {
 impl std::error::Error for PipelineError {}
 
 /// What runs when nothing else is asked for.
-const DEFAULT: &str = "(simplify-cfg,copy-propagation,sccp,dead-code)*";
+const DEFAULT: &str =
+    "(simplify-cfg,copy-propagation,sccp,dead-code)*,disciplines,lock-sets,simplify-cfg";
 
 impl Pipeline {
     /// No passes: what `-O0` runs.

@@ -44,6 +44,16 @@ pub const PASSES: &[Pass] = &[
         description: "drop what has no effect and whose result is not used",
         run: Run::Body(crate::dead_code::run),
     },
+    Pass {
+        name: "disciplines",
+        description: "find the globals that need no lock because no accesses can overlap",
+        run: Run::Module(crate::disciplines::run),
+    },
+    Pass {
+        name: "lock-sets",
+        description: "share locks, weaken them, take them late and release them early",
+        run: Run::Module(crate::lock_sets::run),
+    },
 ];
 
 /// The pass of this name.

@@ -353,6 +353,7 @@ impl Parser {
                 "raises" => effects.raises = true,
                 "aborts" => effects.aborts = true,
                 "acts" => effects.acts = true,
+                "exits" => effects.exits = true,
                 "advances" => effects.advances = true,
                 "invariant" => effects.invariance = Invariance::Handler,
                 "volatile" => effects.invariance = Invariance::Volatile,

@@ -244,6 +244,7 @@ fn write_effects(module: &Module, effects: &Effects, out: &mut String) -> fmt::R
         ("raises", effects.raises),
         ("aborts", effects.aborts),
         ("acts", effects.acts),
+        ("exits", effects.exits),
         ("advances", effects.advances),
         ("invariant", effects.invariance == Invariance::Handler),
         ("volatile", effects.invariance == Invariance::Volatile),
