@@ -1,0 +1,1 @@
+xlate -c 'sysloop 1000 >/dev/null' "$MODULE"

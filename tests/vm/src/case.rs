@@ -1,0 +1,145 @@
+//! Cases: one folder each, read from disk.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a case may take in the guest unless it says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What a case's module is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// `script.stp`, translated with the options in `options`.
+    Script { path: PathBuf, options: Vec<String> },
+    /// `module.c`, or the C file that `module` names: a hand-written module.
+    C(PathBuf),
+}
+
+/// One case.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// The folder's name.
+    pub(crate) name: String,
+    /// The folder.
+    pub(crate) folder: PathBuf,
+    /// What the module is made from.
+    pub(crate) source: Source,
+    /// The guest's shell script, if it is more than `xlate ARGS MODULE`.
+    pub(crate) script: Option<PathBuf>,
+    /// The arguments for xlate in the guest.
+    pub(crate) arguments: String,
+    /// What must be printed, with `{{…}}` for regular expressions.
+    pub(crate) stdout: String,
+    /// The same for standard error.
+    pub(crate) stderr: String,
+    /// The exit status.
+    pub(crate) status: i32,
+    /// How long it may take.
+    pub(crate) timeout: Duration,
+}
+
+impl Case {
+    /// Reads all cases of a folder, sorted by name.
+    pub(crate) fn read_all(folder: &Path) -> io::Result<Vec<Self>> {
+        let mut cases = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                cases.push(Self::read(&entry.path())?);
+            }
+        }
+        cases.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(cases)
+    }
+
+    fn read(folder: &Path) -> io::Result<Self> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let bad = |reason: &str| io::Error::other(format!("{}: {reason}", folder.display()));
+        let optional = |file: &str| match fs::read_to_string(folder.join(file)) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(bad(&format!("{file}: {error}"))),
+        };
+        let line = |file: &str| optional(file).map(|text| text.map(|text| text.trim().to_owned()));
+        let number = |file: &str, default: i32| match line(file)? {
+            Some(text) => text.parse().map_err(|_| bad(&format!("{file} is not a number"))),
+            None => Ok(default),
+        };
+        let existing = |file: &str| Some(folder.join(file)).filter(|path| path.is_file());
+        let options = line("options")?.unwrap_or_default();
+        let source = match (line("module")?, existing("script.stp"), existing("module.c")) {
+            (None, Some(path), None) => Source::Script {
+                path,
+                options: options.split_whitespace().map(str::to_owned).collect(),
+            },
+            (None, None, Some(path)) => Source::C(path),
+            (Some(path), None, None) => Source::C(folder.join(path)),
+            _ => return Err(bad("it needs one of script.stp, module.c and module")),
+        };
+        Ok(Self {
+            name,
+            source,
+            script: existing("run.sh"),
+            arguments: line("args")?.unwrap_or_default(),
+            stdout: optional("expected")?.ok_or_else(|| bad("it needs the file expected"))?,
+            stderr: optional("expected.err")?.unwrap_or_default(),
+            status: number("status", 0)?,
+            timeout: Duration::from_secs(number("timeout", TIMEOUT.as_secs() as i32)? as u64),
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// The shell script that the guest runs.
+    pub(crate) fn guest_script(&self) -> io::Result<String> {
+        match &self.script {
+            Some(path) => fs::read_to_string(path),
+            None => Ok(format!("exec xlate {} \"$MODULE\"\n", self.arguments)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(files: &[(&str, &str)]) -> io::Result<Case> {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        for (name, contents) in files {
+            fs::write(folder.path().join(name), contents).expect("written");
+        }
+        Case::read(folder.path())
+    }
+
+    #[test]
+    fn a_script_with_everything() {
+        let case = case(&[
+            ("script.stp", "probe begin {}"),
+            ("options", "-g -DMAXACTION=5\n"),
+            ("args", "-T 1"),
+            ("expected", "out\n"),
+            ("expected.err", "err\n"),
+            ("status", "1\n"),
+            ("timeout", "90"),
+        ])
+        .expect("a case");
+        let Source::Script { options, .. } = &case.source else { panic!("{:?}", case.source) };
+        assert_eq!(options, &["-g", "-DMAXACTION=5"]);
+        assert_eq!((case.status, case.timeout.as_secs()), (1, 90));
+        assert_eq!((case.stdout.as_str(), case.stderr.as_str()), ("out\n", "err\n"));
+        assert_eq!(case.guest_script().expect("script"), "exec xlate -T 1 \"$MODULE\"\n");
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let reason = |files: &[(&str, &str)]| case(files).expect_err("bad").to_string();
+        assert!(
+            reason(&[("expected", "")])
+                .ends_with("it needs one of script.stp, module.c and module")
+        );
+        assert!(reason(&[("module.c", "")]).ends_with("it needs the file expected"));
+        let files = [("module.c", ""), ("expected", ""), ("status", "x")];
+        assert!(reason(&files).ends_with("status is not a number"));
+    }
+}

@@ -1,0 +1,293 @@
+//! Runs cases in a virtual machine: scripts and hand-written modules, built beforehand, each
+//! loaded, exercised and removed in one boot of a distribution's kernel, its output compared and
+//! the kernel's log searched. `docs/testing-in-a-vm.md` says how to add a case.
+
+mod case;
+mod expect;
+mod kernel_log;
+mod machine;
+mod modules;
+mod report;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use tempfile::TempDir;
+use xlate_symbols::Version;
+
+use case::Case;
+use machine::{FileSystem, Guest};
+use modules::Builder;
+use report::{Event, Files, ReportReader};
+
+/// How long a boot may take, and how much longer than its limit a case: emulation is slow.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// How many lines of the console a crash shows.
+const CONSOLE_LINES: usize = 40;
+
+/// Runs scripts and modules in a virtual machine and compares what they print.
+#[derive(Debug, Parser)]
+#[command(name = "tests/vm/run")]
+struct Options {
+    /// The release of a kernel to test on; may be given more than once. By default the newest
+    /// 6.1 and the newest 6.12 that are installed.
+    #[arg(short = 'r', long = "kernel", value_name = "RELEASE")]
+    kernels: Vec<String>,
+    /// The program to test.
+    #[arg(long, value_name = "FILE")]
+    xlate: Option<PathBuf>,
+    /// Print what failing cases printed as a whole.
+    #[arg(short, long)]
+    verbose: bool,
+    /// The cases to run; all, if none is named. `NAME*` stands for all that begin so.
+    cases: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("tests/vm: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> io::Result<bool> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let cases = select(Case::read_all(&here.join("cases"))?, &options.cases)?;
+    let kernels = match options.kernels.is_empty() {
+        true => newest_kernels()?,
+        false => options.kernels.clone(),
+    };
+    let beside = std::env::current_exe()?.with_file_name("xlate");
+    let xlate = options.xlate.clone().unwrap_or(beside);
+    let (mut passed, mut failed) = (0, 0);
+    for release in &kernels {
+        let begun = Instant::now();
+        let results = run_on(release, &xlate, &cases)?;
+        for (name, result) in &results {
+            match result {
+                Ok(seconds) => {
+                    passed += 1;
+                    println!("ok    {release} {name} ({seconds:.1} s)");
+                }
+                Err(Failure { reason, files }) => {
+                    failed += 1;
+                    println!("FAIL  {release} {name}: {reason}");
+                    if options.verbose {
+                        files.iter().for_each(|(kind, text)| println!("--- {kind}\n{text}"));
+                    }
+                }
+            }
+        }
+        println!("{release}: {:.0} s", begun.elapsed().as_secs_f64());
+    }
+    println!("{passed} passed, {failed} failed");
+    Ok(failed == 0)
+}
+
+/// The cases that the command line names.
+fn select(cases: Vec<Case>, wanted: &[String]) -> io::Result<Vec<Case>> {
+    let is = |case: &Case, pattern: &String| match pattern.strip_suffix('*') {
+        Some(prefix) => case.name.starts_with(prefix),
+        None => case.name == *pattern,
+    };
+    if let Some(unknown) = wanted.iter().find(|pattern| !cases.iter().any(|case| is(case, pattern)))
+    {
+        return Err(io::Error::other(format!("there is no case `{unknown}`")));
+    }
+    let chosen = |case: &Case| wanted.is_empty() || wanted.iter().any(|pattern| is(case, pattern));
+    Ok(cases.into_iter().filter(chosen).collect())
+}
+
+/// The newest installed release, with image and headers, of each series that is tested.
+fn newest_kernels() -> io::Result<Vec<String>> {
+    let mut newest: BTreeMap<(u32, u32), (Version, String)> = BTreeMap::new();
+    for entry in fs::read_dir("/lib/modules")? {
+        let release = entry?.file_name().to_string_lossy().into_owned();
+        let Ok(version) = release.parse::<Version>() else { continue };
+        let complete = Path::new("/lib/modules").join(&release).join("build").exists()
+            && Path::new("/boot").join(format!("vmlinuz-{release}")).exists();
+        if complete {
+            let series = (version.major, version.minor);
+            let candidate = (version, release);
+            newest
+                .entry(series)
+                .and_modify(|best| *best = candidate.clone().max(best.clone()))
+                .or_insert(candidate);
+        }
+    }
+    let mut releases = Vec::new();
+    for series in [(6, 1), (6, 12)] {
+        match newest.remove(&series) {
+            Some((_, release)) => releases.push(release),
+            None => {
+                return Err(io::Error::other(format!(
+                    "no {}.{} kernel with headers and image is installed: run ./check packages",
+                    series.0, series.1
+                )));
+            }
+        }
+    }
+    Ok(releases)
+}
+
+/// Why a case failed, and what it printed.
+struct Failure {
+    reason: String,
+    files: Files,
+}
+
+/// A case's name, and the seconds that it took.
+type Verdict = (String, Result<f64, Failure>);
+
+/// Runs all cases on one kernel, in as few boots as can be.
+fn run_on(release: &str, xlate: &Path, cases: &[Case]) -> io::Result<Vec<Verdict>> {
+    let folder = TempDir::with_prefix("xlate-vm-")?;
+    let cache = std::env::current_exe()?.with_file_name("vm-cache");
+    let helpers = helpers()?;
+    let builder = Builder { release, xlate, cache: &cache };
+    let built = builder.build_all(cases, folder.path());
+    let file_system = FileSystem::new(folder.path().join("root"), xlate, &helpers)?;
+    let mut verdicts = Vec::new();
+    let mut waiting = Vec::new();
+    for (case, module) in cases.iter().zip(&built) {
+        match module {
+            Ok(module) => waiting.push((case, module.as_path())),
+            Err(reason) => {
+                let reason = format!("not built: {reason}");
+                verdicts.push((case.name.clone(), Err(Failure { reason, files: Files::new() })));
+            }
+        }
+    }
+    while !waiting.is_empty() {
+        file_system.set_cases(&waiting)?;
+        let boot = Boot::new(release, folder.path(), &file_system)?;
+        let new = boot.run(&waiting)?;
+        waiting.retain(|(case, _)| !new.iter().any(|(name, _)| *name == case.name));
+        verdicts.extend(new);
+    }
+    verdicts.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(verdicts)
+}
+
+/// The C files that become programs in the guest.
+fn helpers() -> io::Result<Vec<PathBuf>> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut helpers = vec![here.join("../../bench/sysloop.c")];
+    for entry in fs::read_dir(here.join("guest"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "c") {
+            helpers.push(path);
+        }
+    }
+    helpers.sort();
+    Ok(helpers)
+}
+
+/// One boot of the test machine.
+struct Boot {
+    guest: Guest,
+    console: PathBuf,
+    report: PathBuf,
+}
+
+impl Boot {
+    fn new(release: &str, folder: &Path, file_system: &FileSystem) -> io::Result<Self> {
+        let archive = folder.join("initramfs");
+        file_system.pack(&archive)?;
+        let kernel = Path::new("/boot").join(format!("vmlinuz-{release}"));
+        let (console, report) = (folder.join("console"), folder.join("report"));
+        let guest = Guest::boot(&kernel, &archive, &console, &report)?;
+        Ok(Self { guest, console, report })
+    }
+
+    /// Follows the report until the machine is off or hangs. Every boot gives at least one
+    /// verdict, so that a series of boots comes to its end.
+    fn run(mut self, cases: &[(&Case, &Path)]) -> io::Result<Vec<Verdict>> {
+        let mut reader = ReportReader::default();
+        let mut verdicts = Vec::new();
+        let mut current: Option<&Case> = None;
+        let (mut begun, mut deadline) = (Instant::now(), Instant::now() + GRACE);
+        let mut done = false;
+        loop {
+            let off = done || self.guest.is_off();
+            let report = fs::read(&self.report).unwrap_or_default();
+            while let Some(event) = reader.next_event(&report) {
+                match event {
+                    Event::Begin(name) => {
+                        current = cases.iter().map(|(case, _)| *case).find(|c| c.name == name);
+                        begun = Instant::now();
+                        deadline = begun + GRACE + current.map_or(GRACE, |case| case.timeout);
+                    }
+                    Event::End(name, files) => {
+                        if let Some(case) = current.take() {
+                            let seconds = begun.elapsed().as_secs_f64();
+                            verdicts.push((name, judge(case, files).map(|()| seconds)));
+                        }
+                        deadline = Instant::now() + GRACE;
+                    }
+                    Event::Done => done = true,
+                }
+            }
+            if off || Instant::now() > deadline {
+                let what = if off { "went down" } else { "hung" };
+                let first = cases.first().map(|(case, _)| *case);
+                self.blame(what, current.or(first), &mut verdicts);
+                return Ok(verdicts);
+            }
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Finds the case at fault for the end of the machine, unless it ended between two cases.
+    /// When no case has ended at all it is the first one's, for want of a better one.
+    fn blame(&self, what: &str, case: Option<&Case>, verdicts: &mut Vec<Verdict>) {
+        let Some(case) = case.filter(|c| !verdicts.iter().any(|(name, _)| *name == c.name)) else {
+            return;
+        };
+        let console = fs::read(&self.console).unwrap_or_default();
+        let console = String::from_utf8_lossy(&console).into_owned();
+        let lines: Vec<&str> = console.lines().collect();
+        let tail = lines[lines.len().saturating_sub(CONSOLE_LINES)..].join("\n");
+        let reason = format!("the machine {what}; its console:\n{tail}");
+        verdicts.push((case.name.clone(), Err(Failure { reason, files: Files::new() })));
+    }
+}
+
+/// Compares what a case printed and left with what it should have.
+fn judge(case: &Case, files: Files) -> Result<(), Failure> {
+    let file = |kind: &str| files.get(kind).map_or("", String::as_str);
+    let mut reasons = Vec::new();
+    let status = file("status").trim();
+    if status != case.status.to_string() {
+        // 128 and SIGKILL: what `timeout` makes of a case that takes too long.
+        let why = if status == "137" { " (its time was up)" } else { "" };
+        reasons.push(format!("exit status {status}{why} instead of {}", case.status));
+    }
+    for (kind, expected) in [("stdout", &case.stdout), ("stderr", &case.stderr)] {
+        if let Some(difference) = expect::difference(expected, file(kind)) {
+            reasons.push(format!("{kind}: {difference}"));
+        }
+    }
+    let complaints = kernel_log::complaints(file("log"));
+    if !complaints.is_empty() {
+        reasons.push(format!("the kernel complains:\n{}", complaints.join("\n")));
+    }
+    if !file("leftovers").trim().is_empty() {
+        reasons.push(format!("something is left behind:\n{}", file("leftovers").trim()));
+    }
+    match reasons.is_empty() {
+        true => Ok(()),
+        false => Err(Failure { reason: reasons.join("\n"), files }),
+    }
+}
