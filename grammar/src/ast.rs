@@ -172,11 +172,12 @@ pub struct Probe {
     pub span: Span,
 }
 
-/// `probe NAME, … = POINT, … { … }`, and the forms with an epilogue.
+/// `probe NAME = POINT, … { … }`, and the forms with an epilogue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alias {
-    /// The names that it defines, mostly one; each is dotted and may have literal arguments.
-    pub names: Vec<ProbePoint>,
+    /// The name that it defines: dotted, possibly with literal arguments, wildcards and a
+    /// condition, but neither `?` nor `!`.
+    pub name: ProbePoint,
     /// What they stand for.
     pub points: Vec<ProbePoint>,
     /// Runs before the handler of a probe that uses the alias: `= POINTS { … }`.
@@ -562,24 +563,20 @@ pub enum ExprKind {
     Perf(StringLit),
     /// `@const("x")`: a C constant expression.
     Const(StringLit),
-    /// `@enum("x", "module")`: the value of an enumerator.
-    Enum {
-        /// The enumerator's name.
-        name: StringLit,
-        /// Where to look for it.
-        module: Option<StringLit>,
-    },
-    /// `@enumname("type", x, "module")`: the name of an enumerator.
+    /// `@enum("x")`: the value of an enumerator.
+    Enum(StringLit),
+    /// `@enumname(x, "type", "module")`: the name of the enumerator with this value.
     EnumName {
-        /// The enumeration.
-        type_name: StringLit,
         /// The value to be named.
         value: Box<Expr>,
+        /// The enumeration, unless the value's type tells.
+        type_name: Option<StringLit>,
         /// Where to look for the enumeration.
         module: Option<StringLit>,
     },
-    /// `@probewrite(x)`: whether the probe's handler writes the variable.
-    ProbeWrite(Box<Expr>),
+    /// `@probewrite(x)`: whether the probe's handler writes the variable; target variables start
+    /// with `$`.
+    ProbeWrite(Ident),
     /// `@kregister(n)`, `@uregister(n)`: a register by number or name.
     Register {
         /// Whose register.
@@ -591,8 +588,8 @@ pub enum ExprKind {
     Deref {
         /// Whose memory.
         space: Space,
-        /// Bytes to read: 1, 2, 4 or 8.
-        size: Box<Expr>,
+        /// Bytes to read: 1, 2, 4 or 8; the grammar takes any number.
+        size: i64,
         /// Where.
         address: Box<Expr>,
     },

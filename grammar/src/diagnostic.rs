@@ -138,7 +138,7 @@ fn to_codespan(sources: &SourceMap, diagnostic: &Diagnostic) -> codespan::Diagno
             let call = sources.spelling(expansion.call);
             labels.push(
                 codespan::Label::secondary(call.file, call.start as usize..call.end as usize)
-                    .with_message(format!("in this expansion of @{}", expansion.name)),
+                    .with_message(format!("in this expansion of {}", expansion.name)),
             );
             inner = expansion.call;
         }

@@ -76,3 +76,133 @@ pub struct FormatError {
     /// One line, in lower case and without a full stop.
     pub message: String,
 }
+
+/// What a format may hold, for messages.
+pub(crate) const SUMMARY: &str = "a directive is % [-0+ #] [width] [.precision] [l] and one of \
+     b c d i m M o p s u x X, and %% is a percent sign; `*` as width or precision takes an argument";
+
+/// Splits a format into its pieces.
+///
+/// # Errors
+/// [`FormatError`] at the first directive that is none.
+pub fn parse(format: &[u8]) -> Result<Vec<Piece>, FormatError> {
+    let mut pieces = Vec::new();
+    let mut text = Vec::new();
+    let mut rest = format;
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        if *byte != b'%' {
+            text.push(*byte);
+        } else if after.first() == Some(&b'%') {
+            text.push(b'%');
+            rest = &after[1..];
+        } else {
+            if !text.is_empty() {
+                pieces.push(Piece::Text(ByteString(std::mem::take(&mut text))));
+            }
+            let mut scanner = Scanner { directive: after, at: 0 };
+            pieces.push(Piece::Directive(scanner.directive()?));
+            rest = &after[scanner.at..];
+        }
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(ByteString(text)));
+    }
+    Ok(pieces)
+}
+
+/// Reads one directive.
+struct Scanner<'a> {
+    /// What is behind the `%`.
+    directive: &'a [u8],
+    at: usize,
+}
+
+impl Scanner<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.directive.get(self.at).copied()
+    }
+
+    fn error(&self, what: &str) -> FormatError {
+        let end = (self.at + 1).min(self.directive.len());
+        let shown = String::from_utf8_lossy(&self.directive[..end]);
+        FormatError { message: format!("{what} in `%{shown}`") }
+    }
+
+    fn directive(&mut self) -> Result<Directive, FormatError> {
+        let mut directive = Directive {
+            left: false,
+            zero: false,
+            plus: false,
+            space: false,
+            alternate: false,
+            width: Measure::Default,
+            precision: Measure::Default,
+            conversion: Conversion::Signed,
+        };
+        self.flags(&mut directive);
+        directive.width = self.measure()?;
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            directive.precision = match self.measure()? {
+                Measure::Default => Measure::Fixed(0),
+                given => given,
+            };
+        }
+        // All numbers have 64 bits: the size that C wants is taken and means nothing.
+        while self.peek() == Some(b'l') {
+            self.at += 1;
+        }
+        directive.conversion = self.conversion()?;
+        Ok(directive)
+    }
+
+    fn flags(&mut self, directive: &mut Directive) {
+        loop {
+            match self.peek() {
+                Some(b'-') => directive.left = true,
+                Some(b'0') => directive.zero = true,
+                Some(b'+') => directive.plus = true,
+                Some(b' ') => directive.space = true,
+                Some(b'#') => directive.alternate = true,
+                _ => return,
+            }
+            self.at += 1;
+        }
+    }
+
+    fn measure(&mut self) -> Result<Measure, FormatError> {
+        if self.peek() == Some(b'*') {
+            self.at += 1;
+            return Ok(Measure::Dynamic);
+        }
+        let mut value: Option<u32> = None;
+        while let Some(digit) = self.peek().filter(u8::is_ascii_digit) {
+            let next = value.unwrap_or(0).checked_mul(10);
+            let next = next.and_then(|tens| tens.checked_add(u32::from(digit - b'0')));
+            value = Some(next.ok_or_else(|| self.error("too large a number"))?);
+            self.at += 1;
+        }
+        Ok(value.map_or(Measure::Default, Measure::Fixed))
+    }
+
+    fn conversion(&mut self) -> Result<Conversion, FormatError> {
+        let conversion = match self.peek() {
+            Some(b'b') => Conversion::Binary,
+            Some(b'c') => Conversion::Char,
+            Some(b'd' | b'i') => Conversion::Signed,
+            Some(b'u') => Conversion::Unsigned,
+            Some(b'o') => Conversion::Octal,
+            Some(b'x') => Conversion::HexLower,
+            Some(b'X') => Conversion::HexUpper,
+            Some(b'p') => Conversion::Pointer,
+            Some(b's') => Conversion::String,
+            Some(b'm') => Conversion::Memory,
+            Some(b'M') => Conversion::MemoryHex,
+            Some(_) => return Err(self.error("unknown conversion")),
+            None => return Err(self.error("missing conversion")),
+        };
+        self.at += 1;
+        Ok(conversion)
+    }
+}

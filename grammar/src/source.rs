@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A source file, or one expansion of a macro, of a [`SourceMap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,7 +88,7 @@ impl fmt::Display for Position {
 /// How a token came to be where the parser saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expansion {
-    /// Name of the macro, without `@`.
+    /// The macro or script argument as it is invoked: `@name`, `$1`.
     pub name: String,
     /// The invocation.
     pub call: Span,
@@ -97,7 +98,7 @@ pub struct Expansion {
 struct Text {
     name: String,
     /// What is lexed.
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
     /// What is shown, where that differs: each byte that is not UTF-8 is replaced by `?`, so that
     /// offsets are the same in both.
     shown: Option<String>,
@@ -156,7 +157,7 @@ impl SourceMap {
             Ok(_) => None,
             Err(_) => Some(replace_invalid(&bytes)),
         };
-        Ok(self.push(Entry::Text(Text { name: name.into(), bytes, shown, lines })))
+        Ok(self.push(Entry::Text(Text { name: name.into(), bytes: bytes.into(), shown, lines })))
     }
 
     /// Like [`SourceMap::try_add`], for texts known to be small; a text that is too large is cut.
@@ -206,6 +207,11 @@ impl SourceMap {
     /// The bytes of the file.
     pub fn bytes(&self, file: FileId) -> &[u8] {
         &self.text(file).bytes
+    }
+
+    /// The bytes of the file, to be read while the map changes.
+    pub(crate) fn shared_bytes(&self, file: FileId) -> Arc<[u8]> {
+        Arc::clone(&self.text(file).bytes)
     }
 
     /// The text of the file; a byte that is not UTF-8 is shown as `?`.
@@ -350,7 +356,7 @@ mod tests {
         let library = map.add("lib.stpm", "@define two %( 1 + 1 %)");
         let script = map.add("a.stp", "x =\n  @two * 3");
         let call = Span::new(script, 6, 10);
-        let expanded = map.add_expansion(library, "two", call);
+        let expanded = map.add_expansion(library, "@two", call);
         let (one, plus) = (Span::new(expanded, 15, 16), Span::new(expanded, 17, 18));
         assert_eq!(map.locate(one), "a.stp:2:3");
         assert_eq!(map.slice(one), b"1");
