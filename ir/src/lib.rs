@@ -5,6 +5,7 @@
 
 pub mod arith;
 pub mod builder;
+mod canonical;
 pub mod cfg;
 pub mod effects;
 pub mod entities;

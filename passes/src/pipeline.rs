@@ -53,8 +53,9 @@ impl fmt::Display for PipelineError {
 impl std::error::Error for PipelineError {}
 
 /// What runs when nothing else is asked for.
-const DEFAULT: &str =
-    "(simplify-cfg,copy-propagation,sccp,dead-code)*,disciplines,lock-sets,simplify-cfg";
+const DEFAULT: &str = "duplicate-functions,(simplify-cfg,copy-propagation,sccp,dead-code,global-constness,unused-globals)*,\
+     unused-functions,duplicate-functions,duplicate-handlers,empty-handlers,unused-functions,\
+     unused-globals,disciplines,lock-sets,simplify-cfg";
 
 impl Pipeline {
     /// No passes: what `-O0` runs.

@@ -45,6 +45,36 @@ pub const PASSES: &[Pass] = &[
         run: Run::Body(crate::dead_code::run),
     },
     Pass {
+        name: "global-constness",
+        description: "fold reads of globals that never change",
+        run: Run::Module(crate::global_constness::run),
+    },
+    Pass {
+        name: "unused-globals",
+        description: "drop globals that nothing reads, and their writes",
+        run: Run::Module(crate::unused::run_globals),
+    },
+    Pass {
+        name: "unused-functions",
+        description: "drop functions that nothing calls",
+        run: Run::Module(crate::unused::run_functions),
+    },
+    Pass {
+        name: "empty-handlers",
+        description: "drop handlers without effect, and their probe points",
+        run: Run::Module(crate::unused::run_handlers),
+    },
+    Pass {
+        name: "duplicate-functions",
+        description: "merge functions that are equal up to the names of locals",
+        run: Run::Module(crate::duplicates::run_functions),
+    },
+    Pass {
+        name: "duplicate-handlers",
+        description: "merge handlers that are equal up to the names of locals",
+        run: Run::Module(crate::duplicates::run_handlers),
+    },
+    Pass {
         name: "disciplines",
         description: "find the globals that need no lock because no accesses can overlap",
         run: Run::Module(crate::disciplines::run),
