@@ -1,0 +1,284 @@
+//! Blocks, terminators, and the assignments on edges.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use xlate_ir::entities::{Block, Entity, Value};
+use xlate_ir::instructions::{BlockCall, Op, Terminator};
+use xlate_ir::types::Const;
+
+use super::calls::raised;
+use super::{BodyEmitter, locks};
+use crate::c::expr::Expr;
+use crate::c::stmt::Stmt;
+use crate::flow::graph::{Edge, Exit};
+use crate::fold::Home;
+use crate::locals;
+use crate::repr::Repr;
+
+/// An assignment on an edge.
+struct Copy {
+    /// The variable that is assigned, by number.
+    to: usize,
+    name: String,
+    repr: Repr,
+    value: Expr,
+    /// Variables that the value reads, and variables whose places it looks into.
+    reads: BTreeSet<usize>,
+    /// Whether the string itself is copied, to the variable's place.
+    place: Option<String>,
+}
+
+impl BodyEmitter<'_> {
+    /// Emits all blocks that can be reached into the graph.
+    pub(super) fn blocks(&mut self) {
+        let order = reverse_postorder(self);
+        for &block in &order {
+            let node = self.new_node();
+            self.nodes.insert(block, node);
+        }
+        let catches = catch_blocks(self, &order);
+        let mut held_at: BTreeMap<Block, Vec<locks::Held>> = BTreeMap::new();
+        held_at.insert(self.body.entry(), self.held.clone());
+        for &block in &order {
+            self.held = held_at.get(&block).cloned().unwrap_or_default();
+            self.node = self.nodes[&block];
+            self.block = block;
+            if catches.contains(&block) {
+                self.begin_catch(block);
+            }
+            self.one_block(block);
+            for call in self.body.blocks[block].terminator.successors() {
+                held_at.entry(call.block).or_insert_with(|| self.held.clone());
+            }
+        }
+    }
+
+    /// A block that errors lead to: takes the error, or passes it on if nothing may catch it.
+    fn begin_catch(&mut self, block: Block) {
+        let message = self.body.blocks[block].insts.first().and_then(|&inst| {
+            let is_caught = matches!(self.body.insts[inst].op, Op::Caught);
+            self.result_of(inst).filter(|_| is_caught)
+        });
+        self.graph.nodes[self.node].guard = Some(raised());
+        let target = message.as_ref().map(|(_, name)| name.clone());
+        let caught = self.catch_message(target);
+        self.check_limit(caught.negated());
+        if let Some((value, name)) = message
+            && let Some(place) = self.locals.get(value).and_then(|local| local.place.clone())
+        {
+            let copy = Expr::call("xl_set", vec![Expr::atom(place.address), name.clone()]);
+            self.push(Stmt::Assign(name, copy));
+        }
+    }
+
+    fn one_block(&mut self, block: Block) {
+        let body = self.body;
+        let data = &body.blocks[block];
+        let (last, rest) = match (&data.terminator, data.insts.split_last()) {
+            (Terminator::Try(..), Some((last, rest))) => (Some(*last), rest),
+            _ => (None, &data.insts[..]),
+        };
+        for &inst in rest {
+            self.instruction(inst);
+        }
+        match &data.terminator {
+            Terminator::Try(normal, catch) => {
+                self.catch = Some(self.edge(catch));
+                if let Some(last) = last {
+                    self.instruction(last);
+                }
+                self.catch = None;
+                let normal = self.edge(normal);
+                self.leave_by(Exit::Jump(normal));
+            }
+            Terminator::Jump(to) => {
+                let edge = self.edge(to);
+                self.leave_by(Exit::Jump(edge));
+            }
+            Terminator::Branch(value, yes, no) => {
+                if let Some(Const::Long(n)) = self.folding.constant(body, *value) {
+                    let edge = self.edge(if *n != 0 { yes } else { no });
+                    self.leave_by(Exit::Jump(edge));
+                    return;
+                }
+                let cond = self.value(*value).condition();
+                let (yes, no) = (self.edge(yes), self.edge(no));
+                self.leave_by(Exit::If(cond, yes, no));
+            }
+            Terminator::Return(value) => self.ordinary_return(*value),
+            Terminator::Raise { message, catch, pos } => {
+                let mut raise = self.raise_message(*message, *pos);
+                match catch {
+                    Some(catch) => {
+                        let edge = self.edge(catch);
+                        self.graph.nodes[self.node].stmts.append(&mut raise);
+                        self.leave_by(Exit::Jump(edge));
+                    }
+                    None => {
+                        raise.extend(self.leave_raised());
+                        self.graph.nodes[self.node].stmts.append(&mut raise);
+                    }
+                }
+            }
+            Terminator::Unreachable => {}
+        }
+    }
+
+    fn leave_by(&mut self, exit: Exit) {
+        // An instruction that ends the handler for good has left already.
+        if !crate::c::stmt::ends_away(&self.graph.nodes[self.node].stmts) {
+            self.graph.nodes[self.node].exit = exit;
+        }
+    }
+
+    fn ordinary_return(&mut self, value: Option<Value>) {
+        self.release_all();
+        let Some(value) = value else { return self.leave_by(Exit::Return(None)) };
+        let repr = self.result.map_or(Repr::Long, Repr::of);
+        let is_literal = self.folding.constant(self.body, value).is_some();
+        let in_place = self
+            .locals
+            .get(value)
+            .and_then(|local| local.place.as_ref())
+            .is_some_and(|place| place.address == "ret");
+        let own = self.value_as(value, repr);
+        let result = if repr == Repr::View && !is_literal && !in_place {
+            self.needs.headers.insert("strings.h");
+            Expr::call("xl_set", vec![Expr::atom("ret"), own])
+        } else {
+            own
+        };
+        self.leave_by(Exit::Return(Some(result)));
+    }
+
+    /// The edge of a block call, with its arguments assigned one after the other as if at once.
+    fn edge(&mut self, call: &BlockCall) -> Edge {
+        let params = self.body.blocks[call.block].params.clone();
+        let mut copies = Vec::new();
+        for (&arg, &param) in call.args.iter().zip(&params) {
+            if self.folding.home(param) == Home::Variable {
+                copies.extend(self.copy(arg, param));
+            }
+        }
+        Edge { to: self.nodes[&call.block], copies: self.in_sequence(copies) }
+    }
+
+    fn copy(&mut self, arg: Value, param: Value) -> Option<Copy> {
+        let to = self.locals.number(param);
+        let is_variable = self.folding.home(arg) == Home::Variable;
+        if is_variable && self.locals.number(arg) == to {
+            return None;
+        }
+        let local = self.locals.get(param)?.clone();
+        let mut reads = BTreeSet::new();
+        let mut leaves = Vec::new();
+        let (facts, body) = (self.facts(), self.body);
+        self.folding.for_each_leaf(facts, body, arg, &mut |leaf| leaves.push(leaf));
+        for leaf in leaves {
+            reads.insert(self.locals.number(leaf));
+            if let Some(local) = self.locals.get(leaf) {
+                reads.extend(local.sources.iter());
+            }
+        }
+        let value = self.value_as(arg, local.repr);
+        let is_literal = self.folding.constant(body, arg).is_some();
+        let place = local
+            .place
+            .as_ref()
+            .filter(|_| local.copies && !is_literal)
+            .map(|place| place.address.clone());
+        Some(Copy { to, name: local.name, repr: local.repr, value, reads, place })
+    }
+
+    /// Orders assignments so that each variable is read before it is written; where they go in a
+    /// circle, a value is saved first.
+    fn in_sequence(&mut self, mut copies: Vec<Copy>) -> Vec<Stmt> {
+        let mut list = Vec::new();
+        while !copies.is_empty() {
+            let free = (0..copies.len()).find(|&n| {
+                copies
+                    .iter()
+                    .enumerate()
+                    .all(|(m, other)| m == n || !other.reads.contains(&copies[n].to))
+            });
+            match free {
+                Some(n) => {
+                    let copy = copies.remove(n);
+                    let value = match copy.place {
+                        Some(place) => Expr::call("xl_set", vec![Expr::atom(place), copy.value]),
+                        None => copy.value,
+                    };
+                    list.push(Stmt::Assign(Expr::atom(copy.name), value));
+                }
+                None => {
+                    let copies_text = copies.iter().any(|copy| copy.place.is_some());
+                    let first = &mut copies[0];
+                    let (value, repr) = (first.value.clone(), first.repr);
+                    let saved = self.save(value, repr, copies_text, &mut list);
+                    copies[0].value = saved;
+                    copies[0].reads.clear();
+                }
+            }
+        }
+        list
+    }
+
+    fn save(&mut self, value: Expr, repr: Repr, copies_text: bool, list: &mut Vec<Stmt>) -> Expr {
+        self.swaps += 1;
+        let saved = self.fresh(repr.c_type(), "saved");
+        let value = if repr == Repr::View && copies_text {
+            let longest = self.facts().module.limits.longest_string();
+            let name = format!("swap{}", self.swaps);
+            let place = locals::place(&mut self.scope, &name, longest, longest);
+            let set = Expr::call("xl_set", vec![Expr::atom(&place.address), value]);
+            self.extra_places.push(place);
+            set
+        } else {
+            value
+        };
+        list.push(Stmt::Assign(saved.clone(), value));
+        saved
+    }
+}
+
+/// The blocks that can be reached, each before those that it leads to, loops aside.
+fn reverse_postorder(emitter: &BodyEmitter) -> Vec<Block> {
+    let body = emitter.body;
+    let mut seen = BTreeSet::from([body.entry()]);
+    let mut order = Vec::new();
+    let successors = |block: Block| -> Vec<Block> {
+        let calls = body.blocks[block].terminator.successors();
+        calls.map(|call| call.block).collect()
+    };
+    let mut stack = vec![(body.entry(), successors(body.entry()))];
+    while let Some((block, rest)) = stack.last_mut() {
+        match rest.pop() {
+            Some(next) => {
+                if seen.insert(next) {
+                    stack.push((next, successors(next)));
+                }
+            }
+            None => {
+                order.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// The blocks that errors lead to.
+fn catch_blocks(emitter: &BodyEmitter, order: &[Block]) -> BTreeSet<Block> {
+    let mut catches = BTreeSet::new();
+    for &block in order {
+        match &emitter.body.blocks[block].terminator {
+            Terminator::Try(_, catch) | Terminator::Raise { catch: Some(catch), .. } => {
+                catches.insert(catch.block);
+            }
+            _ => {}
+        }
+    }
+    debug_assert!(catches.iter().all(|block| block.index() < emitter.body.blocks.len()));
+    catches
+}

@@ -1,0 +1,212 @@
+//! Locks: taken together, released on every way out.
+//!
+//! Interrupts are off from the first acquire to the last release. An error that leaves while locks are
+//! held jumps to a label at the end of the function which releases just those.
+
+use std::collections::BTreeSet;
+
+use xlate_ir::entities::Global;
+use xlate_ir::instructions::LockMode;
+
+use super::{BodyEmitter, context};
+use crate::c::expr::Expr;
+use crate::c::stmt::Stmt;
+use crate::walks::{Owner, snapshot_name};
+
+/// A lock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Lock {
+    /// That of a snapshot, by its array and number. Taken before all others.
+    Snapshot(usize, Global),
+    /// That of a global.
+    Global(Global),
+}
+
+/// A lock that is held, and how.
+pub(super) type Held = (Lock, LockMode);
+
+/// The lists of held locks that errors leave with. The empty list: interrupts are off, no more.
+pub(super) type Exits = BTreeSet<Vec<Held>>;
+
+impl BodyEmitter<'_> {
+    fn lock_name(&self, lock: Lock) -> String {
+        match lock {
+            Lock::Global(global) => format!("{}_lock", self.shared.names.global(global)),
+            Lock::Snapshot(number, global) => {
+                let snapshot = crate::walks::Snapshot { global, number, locked: true };
+                format!("{}_lock", snapshot_name(self.shared.names.global(global), &snapshot))
+            }
+        }
+    }
+
+    /// Takes locks in one global order; a handler that does not get one leaves.
+    pub(super) fn lock(&mut self, locks: &[Held]) {
+        self.needs.headers.insert("lock.h");
+        let mut wanted: Vec<Held> = Vec::new();
+        for &(lock, mode) in locks {
+            let lock = match lock {
+                Lock::Global(global) => match self.facts().lock_of(global) {
+                    Some(leader) => Lock::Global(leader),
+                    None => continue,
+                },
+                snapshot @ Lock::Snapshot(..) => snapshot,
+            };
+            match wanted.iter_mut().find(|(known, _)| *known == lock) {
+                Some((_, known)) => *known = mode.max(*known),
+                None => wanted.push((lock, mode)),
+            }
+        }
+        wanted.sort();
+        if self.held.is_empty() && !wanted.is_empty() {
+            self.push(Stmt::Assign(Expr::atom("flags"), Expr::call("xl_irq_off", Vec::new())));
+            self.uses_flags = true;
+        }
+        for (lock, mode) in wanted {
+            let name = Expr::atom(self.lock_name(lock)).address();
+            let taken = Expr::call(take(mode), vec![context(), name]);
+            let then = vec![self.exit()];
+            self.push(Stmt::If { cond: taken.negated(), then, otherwise: Vec::new() });
+            self.held.push((lock, mode));
+        }
+    }
+
+    /// Releases locks, and lets interrupts in again after the last.
+    pub(super) fn unlock(&mut self, globals: &[Global]) {
+        let leaders: Vec<Lock> = globals
+            .iter()
+            .filter_map(|&global| self.facts().lock_of(global))
+            .map(Lock::Global)
+            .collect();
+        let gone: Vec<Held> =
+            self.held.iter().copied().filter(|(lock, _)| leaders.contains(lock)).collect();
+        if gone.is_empty() {
+            return;
+        }
+        for &held in gone.iter().rev() {
+            let stmt = self.release(held);
+            self.push(stmt);
+        }
+        self.held.retain(|held| !gone.contains(held));
+        if self.held.is_empty() {
+            self.push(interrupts_on());
+        }
+    }
+
+    fn release(&self, (lock, mode): Held) -> Stmt {
+        let function = match mode {
+            LockMode::Read => "xl_read_unlock",
+            LockMode::Write => "xl_write_unlock",
+        };
+        Stmt::call(function, vec![Expr::atom(self.lock_name(lock)).address()])
+    }
+
+    /// Releases everything at the ordinary end of a handler.
+    pub(super) fn release_all(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        for stmt in self.exit_steps(&self.held.clone()) {
+            self.push(stmt);
+        }
+    }
+
+    /// Jumps to where the locks held are released.
+    fn exit(&mut self) -> Stmt {
+        let held = self.held.clone();
+        let label = self.exit_label(&held);
+        self.exits.insert(held);
+        Stmt::Exit(label)
+    }
+
+    /// Leaves with an error raised.
+    pub(super) fn leave_raised(&mut self) -> Vec<Stmt> {
+        if let Owner::Function(_) = self.owner {
+            return vec![Stmt::Return(self.empty_result())];
+        }
+        if self.held.is_empty() {
+            return vec![Stmt::Return(None)];
+        }
+        vec![self.exit()]
+    }
+
+    /// The label where a list of locks is released.
+    fn exit_label(&mut self, held: &[Held]) -> String {
+        if let Some(label) = self.exit_labels.get(held) {
+            return label.clone();
+        }
+        let stem = match held {
+            [] => "out".to_owned(),
+            [.., (lock, _)] => {
+                let name = self.lock_name(*lock);
+                format!("unlock_{}", name.trim_start_matches("g_").trim_end_matches("_lock"))
+            }
+        };
+        let taken = self.exit_labels.values().filter(|label| label.starts_with(&stem)).count();
+        let label = if taken == 0 { stem } else { format!("{stem}_{}", taken + 1) };
+        self.exit_labels.insert(held.to_vec(), label.clone());
+        label
+    }
+
+    /// What releases a list of locks, and lets interrupts in.
+    fn exit_steps(&self, held: &[Held]) -> Vec<Stmt> {
+        let mut steps: Vec<Stmt> = held.iter().rev().map(|&held| self.release(held)).collect();
+        steps.push(interrupts_on());
+        steps
+    }
+
+    /// Appends the labels that errors jump to. The end of the body falls into them where it ends with
+    /// the same steps.
+    pub(super) fn append_exits(&mut self, list: &mut Vec<Stmt>) {
+        let mut exits = std::mem::take(&mut self.exits);
+        // Lists that begin another are released on the way of that one.
+        let chains: Vec<Vec<Held>> = exits
+            .iter()
+            .filter(|list| {
+                !exits.iter().any(|other| other.len() > list.len() && other.starts_with(list))
+            })
+            .cloned()
+            .collect();
+        // Where a chain meets one before it, it goes on there.
+        let mut seen: BTreeSet<&[Held]> = BTreeSet::new();
+        for chain in &chains {
+            for length in (0..=chain.len()).rev() {
+                if !seen.insert(&chain[..length]) {
+                    exits.insert(chain[..length].to_vec());
+                    break;
+                }
+            }
+        }
+        let mut done = BTreeSet::new();
+        for (n, chain) in chains.iter().enumerate() {
+            let steps = self.exit_steps(chain);
+            if n == 0 && list.ends_with(&steps) {
+                list.truncate(list.len() - steps.len());
+            } else if !crate::c::stmt::ends_away(list) {
+                list.push(Stmt::Return(None));
+            }
+            for length in (0..=chain.len()).rev() {
+                let part = &chain[..length];
+                let label = self.exit_label(part);
+                if !done.insert(part.to_vec()) {
+                    list.push(Stmt::Exit(label));
+                    break;
+                }
+                if exits.contains(part) {
+                    list.push(Stmt::ExitLabel(label));
+                }
+                list.push(part.last().map_or_else(interrupts_on, |&held| self.release(held)));
+            }
+        }
+    }
+}
+
+fn take(mode: LockMode) -> &'static str {
+    match mode {
+        LockMode::Read => "xl_read_lock",
+        LockMode::Write => "xl_write_lock",
+    }
+}
+
+fn interrupts_on() -> Stmt {
+    Stmt::call("xl_irq_on", vec![Expr::atom("flags")])
+}

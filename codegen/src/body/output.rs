@@ -1,0 +1,153 @@
+//! Printing: formats become one call for each piece.
+
+use xlate_ir::entities::{Inst, Value};
+use xlate_ir::format::{Conversion, ConversionKind, Count, Format, Piece};
+use xlate_ir::types::{Const, Pos};
+
+use super::calls::raised;
+use super::{BodyEmitter, context};
+use crate::c::expr::Expr;
+use crate::c::stmt::Stmt;
+
+impl BodyEmitter<'_> {
+    pub(super) fn print(&mut self, format: &Format, args: &[Value], pos: Option<Pos>) {
+        self.append_all(format, args, pos, &[]);
+    }
+
+    /// `sprintf`: what is printed meanwhile goes to the place of the result.
+    pub(super) fn format(&mut self, inst: Inst, format: &Format, args: &[Value], pos: Option<Pos>) {
+        self.needs.headers.insert("output.h");
+        let place = self.destination(inst);
+        let saved = self.helper("struct xl_output", "saved").address();
+        self.call("xl_sprint_begin", vec![context(), saved.clone(), place.clone()]);
+        let end = Expr::call("xl_sprint_end", vec![context(), saved, place]);
+        self.append_all(format, args, pos, &[Stmt::Expr(end.clone())]);
+        self.assign_text(inst, end);
+    }
+
+    /// Appends all pieces; `undo` is done before leaving by an error.
+    fn append_all(&mut self, format: &Format, args: &[Value], pos: Option<Pos>, undo: &[Stmt]) {
+        self.needs.headers.insert("output.h");
+        let mut args = args.iter().copied();
+        for piece in &format.pieces {
+            match piece {
+                Piece::Text(bytes) => self.literal(bytes),
+                Piece::Conversion(conversion) => {
+                    let width = self.count(conversion.width, &mut args);
+                    let precision = self.count(conversion.precision, &mut args);
+                    if let Some(arg) = args.next() {
+                        self.conversion(conversion, width, precision, arg, pos, undo);
+                    }
+                }
+            }
+        }
+    }
+
+    fn literal(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.call("xl_print", vec![context(), Expr::Str(bytes.to_vec())]);
+        }
+    }
+
+    fn count(&mut self, count: Count, args: &mut impl Iterator<Item = Value>) -> Option<Expr> {
+        match count {
+            Count::None => None,
+            Count::Fixed(n) => Some(Expr::Long(i64::from(n))),
+            Count::Argument => args.next().map(|arg| self.value(arg)),
+        }
+    }
+
+    fn conversion(
+        &mut self,
+        conversion: &Conversion,
+        width: Option<Expr>,
+        precision: Option<Expr>,
+        arg: Value,
+        pos: Option<Pos>,
+        undo: &[Stmt],
+    ) {
+        let plain = width.is_none() && precision.is_none() && flags(conversion).is_empty();
+        let constant = self.folding.constant(self.body, arg).cloned();
+        match (conversion.kind, constant) {
+            // What is known is text.
+            (ConversionKind::Str, Some(Const::Str(bytes))) if plain => {
+                return self.literal(&bytes);
+            }
+            (ConversionKind::Decimal, Some(Const::Long(n))) if plain => {
+                return self.literal(n.to_string().as_bytes());
+            }
+            (ConversionKind::Str, _) if plain => {
+                let text = self.view(arg);
+                return self.call("xl_print_str", vec![context(), text]);
+            }
+            (ConversionKind::Decimal, _) if plain => {
+                let value = self.value(arg);
+                return self.call("xl_print_long", vec![context(), value]);
+            }
+            _ => {}
+        }
+        self.needs.headers.insert("format.h");
+        let width = width.unwrap_or(Expr::Long(0));
+        let precision = precision.unwrap_or(Expr::Long(-1));
+        let words = flags(conversion);
+        let value = if conversion.kind.takes_str() { self.view(arg) } else { self.value(arg) };
+        match conversion.kind {
+            ConversionKind::Str => {
+                let args = vec![context(), value, any_of(&words), width, precision];
+                self.call("xl_print_string", args);
+            }
+            ConversionKind::Char => {
+                self.call("xl_print_char", vec![context(), value, any_of(&words), width]);
+            }
+            ConversionKind::Binary => self.call("xl_print_binary", vec![context(), value, width]),
+            ConversionKind::Memory | ConversionKind::MemoryHex => {
+                let mut words = words;
+                if conversion.kind == ConversionKind::MemoryHex {
+                    words.insert(0, "XL_HEX");
+                }
+                let place = self.place_of(pos);
+                let args = vec![context(), value, any_of(&words), width, precision, place];
+                self.call("xl_print_memory", args);
+                self.check(raised(), undo.to_vec());
+            }
+            number => {
+                let mut words = words;
+                words.insert(0, kind_word(number));
+                let args = vec![context(), value, any_of(&words), width, precision];
+                self.call("xl_print_number", args);
+            }
+        }
+    }
+}
+
+fn kind_word(kind: ConversionKind) -> &'static str {
+    match kind {
+        ConversionKind::Unsigned => "XL_UNSIGNED",
+        ConversionKind::Octal => "XL_OCTAL",
+        ConversionKind::Hex => "XL_HEX",
+        ConversionKind::HexUpper => "XL_UPPER_HEX",
+        ConversionKind::Pointer => "XL_POINTER",
+        _ => "XL_DECIMAL",
+    }
+}
+
+fn flags(conversion: &Conversion) -> Vec<&'static str> {
+    let all = [
+        (conversion.left, "XL_LEFT"),
+        (conversion.zero, "XL_ZERO"),
+        (conversion.plus, "XL_PLUS"),
+        (conversion.space, "XL_SPACE"),
+        (conversion.alternate, "XL_ALTERNATE"),
+    ];
+    all.into_iter().filter(|(set, _)| *set).map(|(_, word)| word).collect()
+}
+
+fn any_of(words: &[&'static str]) -> Expr {
+    let mut words = words.iter();
+    match words.next() {
+        None => Expr::Long(0),
+        Some(first) => {
+            words.fold(Expr::atom(*first), |all, word| Expr::infix("|", all, Expr::atom(*word)))
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Literals: integers that C reads as the script meant them, and strings of any bytes.
+
+use std::fmt::Write as _;
+
+/// An integer literal. `INT64_MIN` has no literal in C and goes by its name in the kernel.
+pub(crate) fn long(value: i64) -> String {
+    if value == i64::MIN {
+        "S64_MIN".to_owned()
+    } else if i32::try_from(value).is_ok() {
+        value.to_string()
+    } else {
+        format!("{value}LL")
+    }
+}
+
+/// A string literal, quotes included.
+///
+/// Bytes that are not part of printable UTF-8 text become three-digit octal escapes, which, unlike
+/// hexadecimal ones, cannot run on into the text that follows. `?` after `?` is escaped: it could
+/// start a trigraph.
+pub(crate) fn string(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() + 2);
+    out.push('"');
+    for unit in escaped_units(bytes) {
+        out.push_str(&unit);
+    }
+    out.push('"');
+    out
+}
+
+/// The escaped text of each character of a string, without quotes: units that a literal may be
+/// split between.
+pub(crate) fn escaped_units(bytes: &[u8]) -> Vec<String> {
+    let mut units = Vec::new();
+    let mut after_question = false;
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            units.push(escaped(c, after_question));
+            after_question = c == '?';
+        }
+        for byte in chunk.invalid() {
+            units.push(format!("\\{byte:03o}"));
+            after_question = false;
+        }
+    }
+    units
+}
+
+fn escaped(c: char, after_question: bool) -> String {
+    match c {
+        '"' => "\\\"".to_owned(),
+        '\\' => "\\\\".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '?' if after_question => "\\?".to_owned(),
+        c if c.is_control() || is_invisible(c) => {
+            let mut utf8 = [0; 4];
+            let mut out = String::new();
+            for byte in c.encode_utf8(&mut utf8).bytes() {
+                let _ = write!(out, "\\{byte:03o}");
+            }
+            out
+        }
+        c => c.to_string(),
+    }
+}
+
+/// Characters that would change how the line around them reads: direction marks, line separators.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_keep_their_width_and_sign() {
+        assert_eq!(long(5), "5");
+        assert_eq!(long(-2_147_483_648), "-2147483648");
+        assert_eq!(long(2_147_483_648), "2147483648LL");
+        assert_eq!(long(i64::MAX), "9223372036854775807LL");
+        assert_eq!(long(i64::MIN), "S64_MIN");
+    }
+
+    #[test]
+    fn strings_survive_any_bytes() {
+        assert_eq!(string(b"a\"b\\c\n"), r#""a\"b\\c\n""#);
+        assert_eq!(string("grün".as_bytes()), "\"grün\"");
+        assert_eq!(string(b"\xff1\x01f"), r#""\3771\001f""#);
+        assert_eq!(string(b"what??/"), r#""what?\?/""#);
+        assert_eq!(string("\u{202e}x".as_bytes()), r#""\342\200\256x""#);
+    }
+}

@@ -1,0 +1,119 @@
+//! C statements as a tree.
+
+use super::expr::Expr;
+
+/// A place that jumps go to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Label(pub(crate) u32);
+
+/// A C statement.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Stmt {
+    /// An expression for its effect.
+    Expr(Expr),
+    /// `target = value;`, printed as `++`, `--` or `op=` where it is one.
+    Assign(Expr, Expr),
+    /// `if`.
+    If {
+        /// The condition.
+        cond: Expr,
+        /// What runs when it holds.
+        then: Vec<Stmt>,
+        /// What runs when it does not.
+        otherwise: Vec<Stmt>,
+    },
+    /// A loop: `while (cond)`, or `for (;;)` without a condition.
+    Loop {
+        /// The condition, tested before each round.
+        cond: Option<Expr>,
+        /// The body.
+        body: Vec<Stmt>,
+    },
+    /// `for (init; cond; step)`; `init` and `step` are assignments.
+    For {
+        /// Before the first round.
+        init: Box<Stmt>,
+        /// The condition, tested before each round.
+        cond: Expr,
+        /// After each round.
+        step: Box<Stmt>,
+        /// The body.
+        body: Vec<Stmt>,
+    },
+    /// A loop made by a macro.
+    Each {
+        /// The macro's call.
+        head: Expr,
+        /// The body.
+        body: Vec<Stmt>,
+    },
+    /// `do … while (cond);`.
+    DoWhile {
+        /// The body.
+        body: Vec<Stmt>,
+        /// The condition, tested after each round.
+        cond: Expr,
+    },
+    /// Leaves the innermost loop.
+    Break,
+    /// Starts the next round of the innermost loop.
+    Continue,
+    /// Leaves the function.
+    Return(Option<Expr>),
+    /// Jumps to a label of the control-flow graph.
+    Goto(Label),
+    /// The target of a `Goto`.
+    Label(Label),
+    /// Jumps to a label by name: one of the exits at the end of a function.
+    Exit(String),
+    /// A label by name.
+    ExitLabel(String),
+    /// C of the script, as written, between `{` and `}`.
+    Verbatim(String),
+    /// A declaration without value.
+    Declare(String, String),
+    /// A declaration with value: type, name, value.
+    Define(String, String, Expr),
+    /// An empty line.
+    Blank,
+}
+
+impl Stmt {
+    /// A call for its effect.
+    pub(crate) fn call(name: impl Into<String>, args: Vec<Expr>) -> Stmt {
+        Stmt::Expr(Expr::call(name, args))
+    }
+
+    /// Whether control never comes out at its end.
+    pub(crate) fn leaves(&self) -> bool {
+        match self {
+            Stmt::Break | Stmt::Continue | Stmt::Return(_) | Stmt::Goto(_) | Stmt::Exit(_) => true,
+            Stmt::If { then, otherwise, .. } => ends_away(then) && ends_away(otherwise),
+            Stmt::Loop { cond: None, body } => !breaks(body),
+            _ => false,
+        }
+    }
+}
+
+/// Whether control never comes out at the end of a list.
+pub(crate) fn ends_away(list: &[Stmt]) -> bool {
+    list.last().is_some_and(Stmt::leaves)
+}
+
+/// Whether a `break` in the list leaves the loop around it.
+pub(crate) fn breaks(list: &[Stmt]) -> bool {
+    list.iter().any(|stmt| match stmt {
+        Stmt::Break => true,
+        Stmt::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
+        _ => false,
+    })
+}
+
+/// Whether a `continue` in the list starts the next round of the loop around it.
+pub(crate) fn continues(list: &[Stmt]) -> bool {
+    list.iter().any(|stmt| match stmt {
+        Stmt::Continue => true,
+        Stmt::If { then, otherwise, .. } => continues(then) || continues(otherwise),
+        _ => false,
+    })
+}

@@ -1,0 +1,289 @@
+//! What the emitter knows of the whole module before it emits any of it.
+
+use std::collections::BTreeSet;
+
+use xlate_ir::effects::{Effects, Summaries, call_components, callees};
+use xlate_ir::entities::{Entity, Function, Global, Handler, Value};
+use xlate_ir::instructions::{Op, SortKey, StatField};
+use xlate_ir::intrinsics::Intrinsic;
+use xlate_ir::module::{Body, FunctionCode, Module, ProbeKind, ProbePoint};
+use xlate_ir::types::{Discipline, Pos, Type};
+
+use crate::repr::Repr;
+
+/// A field of a statistic's struct in C.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Field {
+    /// Number of values. Always there.
+    Count,
+    /// Their sum.
+    Sum,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// What the variance is computed from.
+    Squares,
+}
+
+/// Facts of a module.
+pub(crate) struct Facts<'m> {
+    /// The module.
+    pub(crate) module: &'m Module,
+    summaries: Summaries,
+    fields: Vec<BTreeSet<Field>>,
+    recursive: BTreeSet<Function>,
+    /// Per function: what it or its callees ask of the session.
+    wants: Vec<Wants>,
+}
+
+/// What code asks of its surroundings, its callees included.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Wants {
+    /// It counts actions.
+    pub(crate) actions: bool,
+    /// It asks for the probe point as resolved.
+    pub(crate) pp: bool,
+    /// It asks for the probe point as written.
+    pub(crate) pn: bool,
+}
+
+impl Wants {
+    fn join(&mut self, other: Wants) {
+        self.actions |= other.actions;
+        self.pp |= other.pp;
+        self.pn |= other.pn;
+    }
+}
+
+impl<'m> Facts<'m> {
+    /// Finds them.
+    pub(crate) fn of(module: &'m Module) -> Facts<'m> {
+        let mut recursive = BTreeSet::new();
+        let mut wants = vec![Wants::default(); module.functions.len()];
+        for component in call_components(module) {
+            let mut joined = Wants::default();
+            for &function in &component.functions {
+                if let FunctionCode::Body(body) = &module.functions[function].code {
+                    joined.join(own_wants(body));
+                    for callee in callees(body) {
+                        joined.join(wants[callee.index()]);
+                    }
+                }
+            }
+            for &function in &component.functions {
+                wants[function.index()] = joined;
+                if component.recursive {
+                    recursive.insert(function);
+                }
+            }
+        }
+        Facts {
+            module,
+            summaries: Summaries::of(module),
+            fields: stat_fields(module),
+            recursive,
+            wants,
+        }
+    }
+
+    /// What an operation may do.
+    pub(crate) fn effects(&self, op: &Op) -> Effects {
+        self.summaries.op(self.module, op)
+    }
+
+    /// Whether a function can be active twice.
+    pub(crate) fn is_recursive(&self, function: Function) -> bool {
+        self.recursive.contains(&function)
+    }
+
+    /// The longest chain of calls, each group of functions that call each other counted once each.
+    pub(crate) fn call_depth(&self) -> u32 {
+        let mut depths = vec![0_u32; self.module.functions.len()];
+        for component in call_components(self.module) {
+            let mut depth = 0;
+            for &function in &component.functions {
+                if let FunctionCode::Body(body) = &self.module.functions[function].code {
+                    for callee in callees(body) {
+                        depth = depth.max(depths[callee.index()]);
+                    }
+                }
+            }
+            let size = u32::try_from(component.functions.len()).unwrap_or(u32::MAX);
+            for &function in &component.functions {
+                depths[function.index()] = depth.saturating_add(size);
+            }
+        }
+        depths.into_iter().max().unwrap_or(0)
+    }
+
+    /// Whether any function is recursive.
+    pub(crate) fn has_recursion(&self) -> bool {
+        !self.recursive.is_empty()
+    }
+
+    /// The fields that a statistic keeps, `count` first.
+    pub(crate) fn fields(&self, global: Global) -> &BTreeSet<Field> {
+        &self.fields[global.index()]
+    }
+
+    /// How many statements of an update use the value that is added.
+    pub(crate) fn stat_updates(&self, global: Global) -> usize {
+        let uses = self.fields(global).len() - 1;
+        uses + usize::from(self.module.globals[global].histogram.is_some())
+    }
+
+    /// Calls `f` with the operands of an operation that its C reads.
+    pub(crate) fn for_each_operand(&self, op: &Op, mut f: impl FnMut(Value)) {
+        match op {
+            Op::StatAdd(place, _) if self.stat_updates(place.global) == 0 => {
+                place.keys.iter().copied().for_each(f);
+            }
+            _ => op.for_each_operand(&mut f),
+        }
+    }
+
+    /// Whether a function's string is written to a place that the caller gives.
+    pub(crate) fn returns_view(&self, function: Function) -> bool {
+        let data = &self.module.functions[function];
+        data.result.is_some_and(|ty| match data.code {
+            FunctionCode::Body(_) => Repr::of(ty) == Repr::View,
+            FunctionCode::C { .. } => ty.is_str(),
+        })
+    }
+
+    /// A position as messages and comments name it; empty if there is none.
+    pub(crate) fn position(&self, pos: Option<Pos>) -> String {
+        pos.map_or_else(String::new, |pos| {
+            let file = self.module.files.get(pos.file).map_or("?", String::as_str);
+            format!("{file}:{}:{}", pos.line, pos.column)
+        })
+    }
+
+    /// What a body asks of its surroundings.
+    pub(crate) fn wants(&self, body: &Body) -> Wants {
+        let mut wants = own_wants(body);
+        for callee in callees(body) {
+            wants.join(self.wants[callee.index()]);
+        }
+        wants
+    }
+
+    /// What the callees of a body ask of the probe point that fired.
+    pub(crate) fn callee_queries(&self, body: &Body) -> Vec<Intrinsic> {
+        let mut wants = Wants::default();
+        for callee in callees(body) {
+            wants.join(self.wants[callee.index()]);
+        }
+        let all = [(wants.pp, Intrinsic::Pp), (wants.pn, Intrinsic::Pn)];
+        all.into_iter().filter(|(wanted, _)| *wanted).map(|(_, intrinsic)| intrinsic).collect()
+    }
+
+    /// The probe points of a handler, in script order, but for those that never fire.
+    pub(crate) fn points(&self, handler: Handler) -> impl Iterator<Item = &'m ProbePoint> {
+        self.module
+            .probes
+            .iter()
+            .filter(move |point| point.handler == handler && point.kind != ProbeKind::Never)
+    }
+
+    /// The global whose lock guards a global; `None` if none does.
+    pub(crate) fn lock_of(&self, global: Global) -> Option<Global> {
+        match self.module.globals[global].discipline {
+            Discipline::Locked => Some(global),
+            Discipline::LockedWith(leader) => Some(leader),
+            Discipline::Serial | Discipline::Lone | Discipline::Sharded => None,
+        }
+    }
+
+    /// Whether the operand of an operation is stored or passed as a name, so that any expression for
+    /// one will do.
+    pub(crate) fn takes_name(&self, op: &Op, index: usize) -> bool {
+        let is_name = |ty: Type| Repr::of(ty) == Repr::Name;
+        let element_is_name =
+            |global: Global| self.module.globals[global].element.value_type().is_some_and(is_name);
+        match op {
+            Op::Call(function, _) => {
+                let data = &self.module.functions[*function];
+                matches!(data.code, FunctionCode::Body(_))
+                    && data.params.get(index).copied().is_some_and(is_name)
+            }
+            Op::Load(place)
+            | Op::Contains(place)
+            | Op::Delete(place)
+            | Op::StatGet(_, place)
+            | Op::BucketCount(place)
+            | Op::PrintHistogram(place)
+            | Op::Store(place, _)
+            | Op::Update(_, place, _)
+            | Op::StatAdd(place, _)
+            | Op::Bucket(place, _) => match self.module.globals[place.global].keys.get(index) {
+                Some(key) => is_name(*key),
+                None => matches!(op, Op::Store(..)) && element_is_name(place.global),
+            },
+            _ => false,
+        }
+    }
+}
+
+fn own_wants(body: &Body) -> Wants {
+    let mut wants = Wants::default();
+    for (_, inst) in body.iter_insts() {
+        match &body.insts[inst].op {
+            Op::Action => wants.actions = true,
+            Op::Intrinsic(Intrinsic::Pp, _) => wants.pp = true,
+            Op::Intrinsic(Intrinsic::Pn, _) => wants.pn = true,
+            _ => {}
+        }
+    }
+    wants
+}
+
+/// The fields that each statistic keeps: those that the module reads, and what they need.
+fn stat_fields(module: &Module) -> Vec<BTreeSet<Field>> {
+    let mut fields = vec![BTreeSet::from([Field::Count]); module.globals.len()];
+    for body in bodies(module) {
+        let mut walked = vec![None; body.values.len()];
+        for (_, inst) in body.iter_insts() {
+            let data = &body.insts[inst];
+            let read = match &data.op {
+                Op::StatGet(field, place) => Some((place.global, *field)),
+                Op::IterBegin(spec) => {
+                    if let Some(result) = data.result {
+                        walked[result.index()] = Some(spec.global);
+                    }
+                    match spec.sort {
+                        Some((SortKey::Stat(field), _)) => Some((spec.global, field)),
+                        _ => None,
+                    }
+                }
+                Op::IterStat(walk, field) => walked[walk.index()].map(|global| (global, *field)),
+                _ => None,
+            };
+            if let Some((global, field)) = read {
+                fields[global.index()].extend(fields_for(field));
+            }
+        }
+    }
+    fields
+}
+
+fn fields_for(field: StatField) -> &'static [Field] {
+    match field {
+        StatField::Count => &[],
+        StatField::Sum => &[Field::Sum],
+        StatField::Min => &[Field::Min],
+        StatField::Max => &[Field::Max],
+        StatField::Avg => &[Field::Sum],
+        StatField::Variance(_) => &[Field::Sum, Field::Squares],
+    }
+}
+
+/// All bodies of a module.
+pub(crate) fn bodies(module: &Module) -> impl Iterator<Item = &Body> {
+    let functions = module.functions.iter().filter_map(|(_, data)| match &data.code {
+        FunctionCode::Body(body) => Some(body),
+        FunctionCode::C { .. } => None,
+    });
+    functions.chain(module.handlers.iter().map(|(_, data)| &data.body))
+}

@@ -1,0 +1,6 @@
+//! From a control-flow graph to structured statements.
+
+pub(crate) mod graph;
+pub(crate) mod reduce;
+pub(crate) mod structure;
+pub(crate) mod tidy;

@@ -1,0 +1,329 @@
+//! The probe tables: which point runs which handler, and the hooks that the runtime calls.
+
+use std::fmt::Write as _;
+
+use indexmap::IndexMap;
+use xlate_ir::entities::Handler;
+use xlate_ir::intrinsics::Intrinsic;
+use xlate_ir::module::{Period, ProbeKind, ProbePoint};
+use xlate_ir::types::{Const, Type};
+
+use crate::body::{probe_field, probe_text};
+use crate::c::literal;
+use crate::facts::Facts;
+use crate::module_names::ModuleNames;
+use crate::needs::Needs;
+
+/// Whether a probe point runs while nothing else does.
+pub(crate) fn runs_alone(kind: &ProbeKind) -> bool {
+    matches!(kind, ProbeKind::Begin(_) | ProbeKind::End(_) | ProbeKind::Error(_))
+}
+
+/// What a handler is told about the probe point that fired.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Record {
+    /// Types of the fields that the IR gives it.
+    fields: Vec<Type>,
+    /// What it or its callees ask about the probe point.
+    queries: Vec<Intrinsic>,
+}
+
+impl Record {
+    /// The record of a handler. One with a single probe point needs none for what it asks.
+    pub(crate) fn of(facts: &Facts, handler: Handler) -> Record {
+        let data = &facts.module.handlers[handler];
+        let wants = facts.wants(&data.body);
+        let many = facts.points(handler).count() > 1;
+        let all = [(wants.pp, Intrinsic::Pp), (wants.pn, Intrinsic::Pn)];
+        let queries =
+            all.into_iter().filter(|(wanted, _)| *wanted && many).map(|(_, query)| query).collect();
+        Record { fields: data.record.clone(), queries }
+    }
+
+    /// Whether the handler gets none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.queries.is_empty()
+    }
+
+    /// The definition of its struct.
+    pub(crate) fn definition(&self, handler: &str) -> String {
+        let mut out = format!("struct {handler}_record {{\n");
+        for (n, ty) in self.fields.iter().enumerate() {
+            let ty = if ty.is_str() { "struct xl_str" } else { "s64" };
+            let _ = writeln!(out, "\t{ty} f{n};");
+        }
+        for &query in &self.queries {
+            let _ = writeln!(out, "\tstruct xl_str {};", probe_field(query));
+        }
+        out.push_str("};\n");
+        out
+    }
+
+    /// The initializer of one probe point's.
+    fn initializer(&self, point: &ProbePoint) -> String {
+        let fields = point.record.iter().map(|field| match field {
+            Const::Long(n) => literal::long(*n),
+            Const::Str(bytes) => text_initializer(bytes),
+        });
+        let queries =
+            self.queries.iter().map(|&query| text_initializer(probe_text(query, point).as_bytes()));
+        format!("{{ {} }}", fields.chain(queries).collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn text_initializer(bytes: &[u8]) -> String {
+    format!("{{ {}, {} }}", literal::string(bytes), bytes.len())
+}
+
+/// A way to be probed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Family {
+    Tracepoint,
+    Kprobe,
+    Kretprobe,
+    Timer,
+    Jiffies,
+    Profile,
+}
+
+impl Family {
+    fn of(kind: &ProbeKind) -> Option<Family> {
+        Some(match kind {
+            ProbeKind::Begin(_) | ProbeKind::End(_) | ProbeKind::Error(_) | ProbeKind::Never => {
+                return None;
+            }
+            ProbeKind::Tracepoint(_) => Family::Tracepoint,
+            ProbeKind::Kprobe(_) => Family::Kprobe,
+            ProbeKind::Kretprobe(..) => Family::Kretprobe,
+            ProbeKind::Timer { period: Period::Nanoseconds(_), .. } => Family::Timer,
+            ProbeKind::Timer { period: Period::Jiffies(_), .. } => Family::Jiffies,
+            ProbeKind::Profile => Family::Profile,
+        })
+    }
+
+    /// Header, entry macro, and the word in the names of struct, table and functions.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Family::Tracepoint => ("tracepoint.h", "XL_TRACEPOINT", "tracepoint"),
+            Family::Kprobe => ("kprobe.h", "XL_KPROBE", "kprobe"),
+            Family::Kretprobe => ("kretprobe.h", "XL_KRETPROBE", "kretprobe"),
+            Family::Timer => ("timer.h", "XL_TIMER", "timer"),
+            Family::Jiffies => ("jiffies.h", "XL_JIFFIES_TIMER", "jiffies_timer"),
+            Family::Profile => ("profile.h", "XL_PROFILE", "profile"),
+        }
+    }
+
+    fn attaches(self) -> bool {
+        !matches!(self, Family::Timer | Family::Jiffies)
+    }
+
+    fn starts(self) -> bool {
+        matches!(self, Family::Timer | Family::Jiffies | Family::Profile)
+    }
+}
+
+/// Emits records, entry code, tables and hooks. `setup` is what must be done first of all.
+pub(crate) fn emit(
+    facts: &Facts,
+    names: &ModuleNames,
+    needs: &mut Needs,
+    setup: &[String],
+) -> String {
+    let mut tables = Tables {
+        facts,
+        names,
+        needs,
+        records: String::new(),
+        runs: String::new(),
+        record_count: 0,
+        entries: IndexMap::new(),
+        rows: IndexMap::new(),
+    };
+    tables.add_all();
+    tables.text(setup)
+}
+
+struct Tables<'a> {
+    facts: &'a Facts<'a>,
+    names: &'a ModuleNames,
+    needs: &'a mut Needs,
+    records: String,
+    record_count: usize,
+    /// Functions that give `begin` handlers and their kind a record.
+    runs: String,
+    /// The name of the entry code of each handler and family.
+    entries: IndexMap<(Handler, Family), String>,
+    rows: IndexMap<Family, Vec<String>>,
+}
+
+impl Tables<'_> {
+    fn add_all(&mut self) {
+        let module = self.facts.module;
+        for point in &module.probes {
+            if let Some(family) = Family::of(&point.kind) {
+                self.add(family, point);
+            }
+        }
+        self.rows.sort_keys();
+    }
+
+    fn add(&mut self, family: Family, point: &ProbePoint) {
+        self.needs.headers.insert(family.words().0);
+        let count = self.entries.len();
+        let entry = self
+            .entries
+            .entry((point.handler, family))
+            .or_insert_with(|| format!("probe_{count}"))
+            .clone();
+        let mut row = row_start(&point.kind, &entry);
+        if let Some(record) = self.record(point) {
+            let _ = write!(row, ", .data = &{record}");
+        }
+        if point.optional && family.attaches() {
+            row.push_str(", .optional = true");
+        }
+        self.rows.entry(family).or_default().push(format!("\t{{ {row} }},\n"));
+    }
+
+    /// The name of a probe point's record, if its handler gets one.
+    fn record(&mut self, point: &ProbePoint) -> Option<String> {
+        let record = Record::of(self.facts, point.handler);
+        if record.is_empty() {
+            return None;
+        }
+        self.needs.headers.insert("strings.h");
+        let name = format!("record_{}", self.record_count);
+        self.record_count += 1;
+        let handler = self.names.handler(point.handler);
+        let value = record.initializer(point);
+        let _ = writeln!(self.records, "static const struct {handler}_record {name} = {value};");
+        Some(name)
+    }
+
+    fn text(&mut self, setup: &[String]) -> String {
+        let mut hooks = String::new();
+        let setup: String = setup.iter().map(|line| format!("\t{line}\n")).collect();
+        let begin = self.runs(|kind| if let ProbeKind::Begin(n) = kind { Some(*n) } else { None });
+        let end = self.runs(|kind| if let ProbeKind::End(n) = kind { Some(*n) } else { None });
+        let error = self.runs(|kind| if let ProbeKind::Error(n) = kind { Some(*n) } else { None });
+        let start = self.each_family(Family::starts, "start");
+        let start: String = start.iter().map(|call| format!("\t{call};\n")).collect();
+        let hooked =
+            [("setup", setup), ("begin", begin), ("start", start), ("end", end), ("error", error)];
+        for (name, body) in hooked {
+            if !body.is_empty() {
+                let _ = write!(
+                    hooks,
+                    "\nstatic void xl_{name}(void)\n{{\n{body}}}\n#define xl_{name} xl_{name}\n"
+                );
+            }
+        }
+        let mut out = String::new();
+        if !self.records.is_empty() {
+            let _ = write!(out, "\n{}", self.records);
+        }
+        out.push_str(&self.runs);
+        for ((handler, family), entry) in &self.entries {
+            let has_record = !Record::of(self.facts, *handler).is_empty();
+            let data = if has_record { "_DATA" } else { "" };
+            let (_, macro_name, _) = family.words();
+            let handler = self.names.handler(*handler);
+            let _ = write!(out, "\n{macro_name}{data}({entry}, {handler});\n");
+        }
+        for (family, rows) in &self.rows {
+            let (_, _, word) = family.words();
+            let table = table_name(word);
+            let _ = write!(out, "\nstatic struct xl_{word} {table}[] = {{\n{}}};\n", rows.concat());
+        }
+        let attach = self.each_family(Family::attaches, "attach");
+        let attach = if attach.is_empty() { "0".to_owned() } else { attach.join(" ?:\n\t       ") };
+        let _ = write!(out, "\nstatic int xl_attach(void)\n{{\n\treturn {attach};\n}}\n");
+        let detach = self.each_family(|_| true, "detach");
+        let detach: String = detach.iter().map(|call| format!("\t{call};\n")).collect();
+        let _ = write!(out, "\nstatic void xl_detach(void)\n{{\n{detach}}}\n");
+        out.push_str(&hooks);
+        out
+    }
+
+    /// Calls of a function of each family in use.
+    fn each_family(&self, wanted: impl Fn(Family) -> bool, verb: &str) -> Vec<String> {
+        self.rows
+            .keys()
+            .filter(|family| wanted(**family))
+            .map(|family| {
+                let table = table_name(family.words().2);
+                format!("xl_{verb}_{table}({table}, ARRAY_SIZE({table}))")
+            })
+            .collect()
+    }
+
+    /// Runs of `begin` and its kind, in the order of their numbers.
+    fn runs(&mut self, number: impl Fn(&ProbeKind) -> Option<i64>) -> String {
+        let module = self.facts.module;
+        let mut points: Vec<(i64, &ProbePoint)> = module
+            .probes
+            .iter()
+            .filter_map(|point| number(&point.kind).map(|n| (n, point)))
+            .collect();
+        points.sort_by_key(|(n, _)| *n);
+        let mut out = String::new();
+        for (_, point) in points {
+            self.needs.headers.insert("session.h");
+            let handler = self.names.handler(point.handler).to_owned();
+            match self.record(point) {
+                Some(record) => {
+                    let run = format!("run_{}", self.record_count - 1);
+                    let _ = write!(
+                        self.runs,
+                        "\nstatic void {run}(struct xl_context *c)\n{{\n\t{handler}(c, &{record});\n}}\n"
+                    );
+                    let _ = writeln!(out, "\tXL_RUN({run});");
+                }
+                None => {
+                    let _ = writeln!(out, "\tXL_RUN({handler});");
+                }
+            }
+        }
+        out
+    }
+}
+
+fn table_name(word: &str) -> String {
+    format!("{word}s")
+}
+
+/// What a row of a table says of the point itself.
+fn row_start(kind: &ProbeKind, entry: &str) -> String {
+    match kind {
+        ProbeKind::Tracepoint(name) => {
+            format!(".name = {}, .probe = {entry}", literal::string(name.as_bytes()))
+        }
+        ProbeKind::Kprobe(name) => format!(
+            ".kp.symbol_name = {}, .kp.pre_handler = {entry}",
+            literal::string(name.as_bytes())
+        ),
+        ProbeKind::Kretprobe(name, active) => {
+            let mut row = format!(
+                ".rp.kp.symbol_name = {}, .rp.handler = {entry}",
+                literal::string(name.as_bytes())
+            );
+            if let Some(active) = active {
+                let _ = write!(row, ", .rp.maxactive = {active}");
+            }
+            row
+        }
+        ProbeKind::Timer { period, randomize } => {
+            let (Period::Jiffies(interval) | Period::Nanoseconds(interval)) = period;
+            let mut row = format!(".function = {entry}, .interval = {}", unsigned(*interval));
+            if *randomize != 0 {
+                let _ = write!(row, ", .randomize = {}", unsigned(*randomize));
+            }
+            row
+        }
+        _ => format!(".function = {entry}"),
+    }
+}
+
+fn unsigned(n: u64) -> String {
+    if i32::try_from(n).is_ok() { n.to_string() } else { format!("{n}ULL") }
+}
