@@ -11,10 +11,26 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// What a case's module is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// `script.stp`, translated with the options in `options`.
-    Script { path: PathBuf, options: Vec<String> },
+    /// `script.stp`, translated with the options in `options`; or a script of the corpus.
+    Script {
+        /// The script.
+        path: PathBuf,
+        /// Options for translating it.
+        options: Vec<String>,
+        /// The script's arguments.
+        arguments: Vec<String>,
+    },
     /// `module.c`, or the C file that `module` names: a hand-written module.
     C(PathBuf),
+}
+
+/// What must stand in a file that a case writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// This text, with `{{…}}` for regular expressions.
+    Text(String),
+    /// Each of these somewhere.
+    Parts(Vec<String>),
 }
 
 /// One case.
@@ -22,18 +38,18 @@ pub(crate) enum Source {
 pub(crate) struct Case {
     /// The folder's name.
     pub(crate) name: String,
-    /// The folder.
-    pub(crate) folder: PathBuf,
+    /// The folder, all of which the guest gets; a case of the corpus has none.
+    pub(crate) folder: Option<PathBuf>,
     /// What the module is made from.
     pub(crate) source: Source,
     /// The guest's shell script, if it is more than `xlate ARGS MODULE`.
-    pub(crate) script: Option<PathBuf>,
+    pub(crate) script: Option<String>,
     /// The arguments for xlate in the guest.
     pub(crate) arguments: String,
     /// What must be printed, with `{{…}}` for regular expressions.
     pub(crate) stdout: String,
-    /// The same for standard error.
-    pub(crate) stderr: String,
+    /// What must be in standard error.
+    pub(crate) stderr: Expected,
     /// The exit status.
     pub(crate) status: i32,
     /// How long it may take.
@@ -73,6 +89,7 @@ impl Case {
             (None, Some(path), None) => Source::Script {
                 path,
                 options: options.split_whitespace().map(str::to_owned).collect(),
+                arguments: Vec::new(),
             },
             (None, None, Some(path)) => Source::C(path),
             (Some(path), None, None) => Source::C(folder.join(path)),
@@ -81,21 +98,21 @@ impl Case {
         Ok(Self {
             name,
             source,
-            script: existing("run.sh"),
+            script: optional("run.sh")?,
             arguments: line("args")?.unwrap_or_default(),
             stdout: optional("expected")?.ok_or_else(|| bad("it needs the file expected"))?,
-            stderr: optional("expected.err")?.unwrap_or_default(),
+            stderr: Expected::Text(optional("expected.err")?.unwrap_or_default()),
             status: number("status", 0)?,
             timeout: Duration::from_secs(number("timeout", TIMEOUT.as_secs() as i32)? as u64),
-            folder: folder.to_owned(),
+            folder: Some(folder.to_owned()),
         })
     }
 
     /// The shell script that the guest runs.
-    pub(crate) fn guest_script(&self) -> io::Result<String> {
+    pub(crate) fn guest_script(&self) -> String {
         match &self.script {
-            Some(path) => fs::read_to_string(path),
-            None => Ok(format!("exec xlate {} \"$MODULE\"\n", self.arguments)),
+            Some(script) => script.clone(),
+            None => format!("exec xlate {} \"$MODULE\"\n", self.arguments),
         }
     }
 }
@@ -127,8 +144,9 @@ mod tests {
         let Source::Script { options, .. } = &case.source else { panic!("{:?}", case.source) };
         assert_eq!(options, &["-g", "-DMAXACTION=5"]);
         assert_eq!((case.status, case.timeout.as_secs()), (1, 90));
-        assert_eq!((case.stdout.as_str(), case.stderr.as_str()), ("out\n", "err\n"));
-        assert_eq!(case.guest_script().expect("script"), "exec xlate -T 1 \"$MODULE\"\n");
+        assert_eq!(case.stdout, "out\n");
+        assert_eq!(case.stderr, Expected::Text("err\n".to_owned()));
+        assert_eq!(case.guest_script(), "exec xlate -T 1 \"$MODULE\"\n");
     }
 
     #[test]

@@ -2,6 +2,19 @@
 
 use regex::Regex;
 
+use crate::case::Expected;
+
+/// What is wrong with a text, told, if something is.
+pub(crate) fn unexpected(expected: &Expected, actual: &str) -> Option<String> {
+    match expected {
+        Expected::Text(text) => difference(text, actual),
+        Expected::Parts(parts) => {
+            let missing = parts.iter().find(|part| !actual.contains(part.as_str()))?;
+            Some(format!("`{missing}` is not in it; it is\n{actual}"))
+        }
+    }
+}
+
 /// Compares line by line; the first difference, told, if there is one.
 pub(crate) fn difference(expected: &str, actual: &str) -> Option<String> {
     let mut actual_lines = actual.lines();
@@ -73,6 +86,13 @@ mod tests {
         assert!(difference("n={{[0-9]{2,}}}\n", "n=4\n").is_some());
         assert!(difference("a.c\n", "abc\n").is_some());
         assert!(difference("{{[}}\n", "x\n").is_some_and(|text| text.contains("bad pattern")));
+    }
+
+    #[test]
+    fn parts_may_stand_anywhere() {
+        let parts = Expected::Parts(vec!["one".to_owned(), "two".to_owned()]);
+        assert_eq!(unexpected(&parts, "two\none\n"), None);
+        assert!(unexpected(&parts, "one\n").is_some_and(|text| text.starts_with("`two`")));
     }
 
     #[test]

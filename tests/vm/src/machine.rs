@@ -69,12 +69,14 @@ impl FileSystem {
         for (case, module) in cases {
             let place = folder.join(&case.name);
             fs::create_dir(&place)?;
-            for entry in fs::read_dir(&case.folder)? {
-                let entry = entry?;
-                fs::copy(entry.path(), place.join(entry.file_name()))?;
+            if let Some(folder) = &case.folder {
+                for entry in fs::read_dir(folder)? {
+                    let entry = entry?;
+                    fs::copy(entry.path(), place.join(entry.file_name()))?;
+                }
             }
             fs::copy(module, place.join("module.ko"))?;
-            fs::write(place.join("run.sh"), case.guest_script()?)?;
+            fs::write(place.join("run.sh"), case.guest_script())?;
             list.push_str(&format!("{} {}\n", case.name, case.timeout.as_secs()));
         }
         fs::write(folder.join("list"), list)

@@ -3,6 +3,7 @@
 //! the kernel's log searched. `docs/testing-in-a-vm.md` says how to add a case.
 
 mod case;
+mod corpus;
 mod expect;
 mod kernel_log;
 mod machine;
@@ -63,7 +64,9 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> io::Result<bool> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let cases = select(Case::read_all(&here.join("cases"))?, &options.cases)?;
+    let mut cases = Case::read_all(&here.join("cases"))?;
+    cases.extend(corpus::read_all(&here.join("../corpus"))?);
+    let cases = select(cases, &options.cases)?;
     let kernels = match options.kernels.is_empty() {
         true => newest_kernels()?,
         false => options.kernels.clone(),
@@ -274,10 +277,12 @@ fn judge(case: &Case, files: Files) -> Result<(), Failure> {
         let why = if status == "137" { " (its time was up)" } else { "" };
         reasons.push(format!("exit status {status}{why} instead of {}", case.status));
     }
-    for (kind, expected) in [("stdout", &case.stdout), ("stderr", &case.stderr)] {
-        if let Some(difference) = expect::difference(expected, file(kind)) {
-            reasons.push(format!("{kind}: {difference}"));
-        }
+    let differences = [
+        ("stdout", expect::difference(&case.stdout, file("stdout"))),
+        ("stderr", expect::unexpected(&case.stderr, file("stderr"))),
+    ];
+    for (kind, difference) in differences {
+        reasons.extend(difference.map(|difference| format!("{kind}: {difference}")));
     }
     let complaints = kernel_log::complaints(file("log"));
     if !complaints.is_empty() {

@@ -49,7 +49,9 @@ impl Builder<'_> {
     fn build(&self, case: &Case, folder: &Path) -> Result<PathBuf, String> {
         let target = folder.join(format!("{}.ko", case.name));
         let built = match &case.source {
-            Source::Script { path, options } => self.translate(path, options)?,
+            Source::Script { path, options, arguments } => {
+                self.translate(path, options, arguments)?
+            }
             Source::C(path) => self.compile(path)?,
         };
         // Debug information is most of a module and of no use in the guest.
@@ -62,11 +64,17 @@ impl Builder<'_> {
     }
 
     /// Passes 1 to 4 by the program itself, which prints where the module is.
-    fn translate(&self, script: &Path, options: &[String]) -> Result<PathBuf, String> {
+    fn translate(
+        &self,
+        script: &Path,
+        options: &[String],
+        arguments: &[String],
+    ) -> Result<PathBuf, String> {
         let output = Command::new(self.xlate)
             .args(["-p4", "-r", self.release])
             .args(options)
             .arg(script)
+            .args(arguments)
             .env("XDG_CACHE_HOME", self.cache)
             .output()
             .map_err(|error| format!("cannot run {}: {error}", self.xlate.display()))?;
