@@ -1,9 +1,9 @@
 //! What the files of a run declare, and which declaration a name means.
 
-use crate::points::flatten;
 use std::collections::HashMap;
 use xlate_grammar::ast::{
-    Alias, EmbeddedC, File, Function, FunctionBody, Functor, GlobalVariable, Item, Probe,
+    Alias, EmbeddedC, Expr, File, FlatPoint, Function, FunctionBody, Functor, GlobalVariable, Item,
+    Probe,
 };
 use xlate_grammar::{Diagnostic, Span};
 
@@ -36,10 +36,12 @@ impl<T> Clone for Declared<'_, T> {
 
 impl<T> Copy for Declared<'_, T> {}
 
-/// One name of an alias.
+/// One of the names that an alias has by its alternatives.
 #[derive(Clone, Debug)]
 pub(crate) struct AliasName<'a> {
     pub(crate) name: Vec<Functor>,
+    /// Conditions on the alias itself.
+    pub(crate) conditions: Vec<Expr>,
     pub(crate) alias: &'a Alias,
     pub(crate) file: FileIndex,
 }
@@ -78,10 +80,8 @@ impl<'a> Declarations<'a> {
         match item {
             Item::Probe(probe) => self.probes.push((probe, file)),
             Item::Alias(alias) => {
-                for point in &alias.names {
-                    for flat in flatten(point) {
-                        self.aliases.push(AliasName { name: flat.components, alias, file });
-                    }
+                for FlatPoint { components: name, conditions, .. } in alias.name.expand() {
+                    self.aliases.push(AliasName { name, conditions, alias, file });
                 }
             }
             Item::Global(global) => {

@@ -275,10 +275,7 @@ impl Gatherer<'_> {
                     self.function(function);
                 }
                 (Item::Alias(alias), Name::Alias(pattern)) => {
-                    let matches = alias.names.iter().any(|point| {
-                        first_components(point).iter().any(|first| glob(pattern, first))
-                    });
-                    if matches {
+                    if first_components(&alias.name).iter().any(|first| glob(pattern, first)) {
                         self.points(&alias.points);
                         for block in alias.prologue.iter().chain(&alias.epilogue) {
                             self.block(block);

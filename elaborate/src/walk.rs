@@ -102,7 +102,8 @@ pub(crate) fn expression<'a>(expr: &'a Expr, visit: Visit<'_, 'a>) {
         | ExprKind::Name(_)
         | ExprKind::Perf(_)
         | ExprKind::Const(_)
-        | ExprKind::Enum { .. }
+        | ExprKind::Enum(_)
+        | ExprKind::ProbeWrite(_)
         | ExprKind::Register { .. } => {}
         ExprKind::Call { name: _, args } => {
             for arg in args {
@@ -134,12 +135,8 @@ pub(crate) fn expression<'a>(expr: &'a Expr, visit: Visit<'_, 'a>) {
         ExprKind::Target(target) => self::target(target, visit),
         ExprKind::Defined(inner)
         | ExprKind::Entry(inner)
-        | ExprKind::ProbeWrite(inner)
         | ExprKind::EnumName { value: inner, .. } => expression(inner, visit),
-        ExprKind::Deref { size, address, .. } => {
-            expression(size, visit);
-            expression(address, visit);
-        }
+        ExprKind::Deref { address, .. } => expression(address, visit),
         ExprKind::Histogram(histogram) => self::histogram(histogram, visit),
         ExprKind::Print(print) => {
             for arg in &print.args {

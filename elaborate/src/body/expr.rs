@@ -92,7 +92,7 @@ impl Body<'_, '_> {
             | ast::ExprKind::Defined(_)
             | ast::ExprKind::Entry(_)
             | ast::ExprKind::Perf(_)
-            | ast::ExprKind::Enum { .. }
+            | ast::ExprKind::Enum(_)
             | ast::ExprKind::EnumName { .. }
             | ast::ExprKind::Register { .. }
             | ast::ExprKind::Deref { .. } => self.unsupported(source),
@@ -334,12 +334,8 @@ impl Body<'_, '_> {
     }
 
     /// `@probewrite(x)`: whether the handler that uses an alias writes to `x`.
-    fn probe_write(&mut self, inner: &ast::Expr, span: Span) -> Elaborated {
-        let ast::ExprKind::Name(name) = &inner.kind else {
-            self.cx.error(span, "`@probewrite` takes a variable", "this is something else");
-            return self.wrong_value(span);
-        };
-        let written = self.probe_body.is_some_and(|body| walk::writes(body, name));
+    fn probe_write(&mut self, variable: &ast::Ident, span: Span) -> Elaborated {
+        let written = self.probe_body.is_some_and(|body| walk::writes(body, &variable.name));
         let var = self.cx.types.known(Kind::Long, span);
         (literal(Literal::Long(i64::from(written)), span), Some(var))
     }

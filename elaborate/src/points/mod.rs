@@ -1,14 +1,12 @@
 //! Expansion of probe points: alternatives, aliases and wildcards, down to what can be probed.
 
 mod builtin;
-mod flat;
 mod unsupported;
 
 use crate::declare::{AliasName, Declarations, FileIndex};
 use crate::library::{Library, glob};
 use crate::program::ProbeKind;
 use crate::suggest::did_you_mean;
-pub(crate) use flat::flatten;
 use std::fmt::Write as _;
 use xlate_grammar::ast::{Alias, Expr, FlatPoint, Functor, LiteralValue, Probe, ProbePoint};
 use xlate_grammar::{Diagnostic, Span};
@@ -102,7 +100,7 @@ impl<'a> Expander<'_, 'a> {
         path: &Path<'a>,
         out: &mut Vec<Resolved<'a>>,
     ) {
-        for mut flat in points.iter().flat_map(flatten) {
+        for mut flat in points.iter().flat_map(ProbePoint::expand) {
             let before = out.len();
             let sufficient = flat.sufficient;
             flat.components.extend(suffix.iter().cloned());
@@ -169,6 +167,7 @@ impl<'a> Expander<'_, 'a> {
     ) {
         let mut path = path.clone();
         path.written.get_or_insert_with(|| render(components));
+        path.conditions.extend(alias.conditions.iter().map(|c| (c.clone(), alias.file)));
         path.layers.push(Layer { alias: alias.alias, file: alias.file });
         if path.layers.len() > DEEPEST {
             let failure = Failure::wrong(
@@ -272,7 +271,7 @@ impl<'a> Expander<'_, 'a> {
 
     fn unknown(&self, components: &[Functor], span: Span, path: &Path<'a>) -> Failure {
         let recursive = path.layers.iter().find(|layer| {
-            layer.alias.names.iter().flat_map(flatten).any(|name| {
+            layer.alias.name.expand().iter().any(|name| {
                 let length = name.components.len();
                 length <= components.len() && same_name(&name.components, &components[..length])
             })
