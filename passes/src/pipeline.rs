@@ -53,9 +53,17 @@ impl fmt::Display for PipelineError {
 impl std::error::Error for PipelineError {}
 
 /// What runs when nothing else is asked for.
-const DEFAULT: &str = "duplicate-functions,(simplify-cfg,copy-propagation,sccp,dead-code,global-constness,unused-globals)*,\
-     unused-functions,duplicate-functions,duplicate-handlers,empty-handlers,unused-functions,\
-     unused-globals,disciplines,lock-sets,simplify-cfg";
+///
+/// Functions are merged before they are inlined, so that calls are counted right. The large group
+/// cleans up and lets each finding make others. What comes after it depends on clean bodies (equal
+/// keys are one value, equal bodies look equal), and the last line on everything before: which
+/// handlers there are decides what overlaps, and where accesses stand decides where locks go.
+const DEFAULT: &str = "duplicate-functions,\
+    (simplify-cfg,copy-propagation,sccp,simplify-instructions,gvn,dead-stores,dead-code,\
+    global-constness,unused-globals,inline,unused-functions)*,\
+    loop-invariants,updates,(simplify-cfg,copy-propagation,gvn,dead-code)*,\
+    duplicate-functions,duplicate-handlers,empty-handlers,unused-functions,unused-globals,\
+    disciplines,lock-sets,simplify-cfg";
 
 impl Pipeline {
     /// No passes: what `-O0` runs.

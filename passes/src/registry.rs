@@ -40,9 +40,39 @@ pub const PASSES: &[Pass] = &[
         run: Run::Body(crate::sccp::run),
     },
     Pass {
+        name: "simplify-instructions",
+        description: "use algebraic identities",
+        run: Run::Body(crate::simplify_instructions::run),
+    },
+    Pass {
+        name: "gvn",
+        description: "merge instructions that give what another has given, globals considered",
+        run: Run::Body(crate::gvn::run),
+    },
+    Pass {
+        name: "loop-invariants",
+        description: "move what a loop does not change in front of it",
+        run: Run::Body(crate::loop_invariants::run),
+    },
+    Pass {
+        name: "dead-stores",
+        description: "drop stores to scalars that are overwritten before anything can tell",
+        run: Run::Body(crate::dead_stores::run),
+    },
+    Pass {
+        name: "updates",
+        description: "make one in-place update of a load, an operation and a store",
+        run: Run::Body(crate::updates::run),
+    },
+    Pass {
         name: "dead-code",
         description: "drop what has no effect and whose result is not used",
         run: Run::Body(crate::dead_code::run),
+    },
+    Pass {
+        name: "inline",
+        description: "inline functions that are small or called once",
+        run: Run::Module(crate::inline::run),
     },
     Pass {
         name: "global-constness",

@@ -1,0 +1,89 @@
+//! Dead store elimination: stores to scalar globals that are overwritten before anything can tell.
+//!
+//! Assumes that handlers are atomic, so that nobody else sees a value between two stores of one run.
+//! Guarantees that no store to a scalar is overwritten on every path after it, without a read in
+//! between and without an error or limit that could end the handler there: a raise keeps the stores
+//! before it.
+
+use std::collections::BTreeSet;
+
+use xlate_ir::cfg::Cfg;
+use xlate_ir::entities::{Block, Entity, Global};
+use xlate_ir::instructions::{Op, Terminator};
+
+use crate::manager::BodyContext;
+
+/// Globals that are overwritten on all paths from a point; `None` before anything is known, which is
+/// all of them.
+type Overwritten = Option<BTreeSet<Global>>;
+
+/// Runs the pass.
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+    let cfg = Cfg::of(cx.body);
+    let mut at_start: Vec<Overwritten> = vec![None; cx.body.blocks.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &block in cfg.reverse_postorder().iter().rev() {
+            let mut set = at_end(cx, block, &at_start);
+            walk(cx, block, &mut set, |_| {});
+            let set = Some(set);
+            if set != at_start[block.index()] {
+                at_start[block.index()] = set;
+                changed = true;
+            }
+        }
+    }
+    let mut dropped = 0;
+    for &block in cfg.reverse_postorder() {
+        let mut set = at_end(cx, block, &at_start);
+        let mut dead = Vec::new();
+        walk(cx, block, &mut set, |index| dead.push(index));
+        dropped += dead.len();
+        for index in dead {
+            cx.body.blocks[block].insts.remove(index);
+        }
+    }
+    cx.log.count("stores dropped", dropped);
+    dropped > 0
+}
+
+/// What is overwritten after a block.
+fn at_end(cx: &BodyContext<'_>, block: Block, at_start: &[Overwritten]) -> BTreeSet<Global> {
+    let terminator = &cx.body.blocks[block].terminator;
+    if matches!(terminator, Terminator::Raise { catch: None, .. }) {
+        return BTreeSet::new();
+    }
+    let mut common: Overwritten = None;
+    for call in terminator.successors() {
+        let Some(next) = &at_start[call.block.index()] else { continue };
+        common = Some(match common {
+            None => next.clone(),
+            Some(set) => set.intersection(next).copied().collect(),
+        });
+    }
+    common.unwrap_or_default()
+}
+
+/// Goes through a block backwards; tells the places of dead stores, last first.
+fn walk(
+    cx: &BodyContext<'_>,
+    block: Block,
+    overwritten: &mut BTreeSet<Global>,
+    mut dead: impl FnMut(usize),
+) {
+    for (index, &inst) in cx.body.blocks[block].insts.iter().enumerate().rev() {
+        let op = &cx.body.insts[inst].op;
+        let effects = cx.summaries.op(cx.module, op);
+        if effects.raises || effects.aborts || effects.exits {
+            overwritten.clear();
+        }
+        if let Op::Store(place, _) = op
+            && place.keys.is_empty()
+            && !overwritten.insert(place.global)
+        {
+            dead(index);
+        }
+        overwritten.retain(|global| !effects.reads.contains(global));
+    }
+}

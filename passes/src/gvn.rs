@@ -1,0 +1,241 @@
+//! Global value numbering.
+//!
+//! Assumes SSA form. Finds instructions that give what another, on every path before them, has given:
+//! the same operation on the same operands, judged by effect summaries, so that context queries and
+//! calls of functions without effects count. What depends on globals counts as long as nothing writes
+//! them in between; a store makes its value the result of loads of its place, and is dropped if the
+//! place holds that value already. What raised nothing the first time raises nothing the second.
+//! Guarantees that no such instruction is left in loop-free code.
+//!
+//! The numbering is by dominance: B. Alpern, M. N. Wegman, F. K. Zadeck, "Detecting Equality of
+//! Variables in Programs", 1988, pessimistic and in one sweep. Globals are followed along the graph.
+
+use std::collections::HashMap;
+
+use xlate_ir::cfg::{Cfg, Dominators, Loops};
+use xlate_ir::effects::{Effects, Invariance};
+use xlate_ir::entities::{Block, Entity, Inst, Value};
+use xlate_ir::instructions::{BinaryOp, CompareOp, Op, Terminator};
+use xlate_ir::rewrite::Replacements;
+
+use crate::manager::BodyContext;
+
+/// Results that hold at a point and depend on globals: each with its operation.
+#[derive(Clone, Default, PartialEq, Eq)]
+struct Memory(Vec<(Op, Value)>);
+
+impl Memory {
+    fn find(&self, op: &Op) -> Option<Value> {
+        self.0.iter().find(|(known, _)| known == op).map(|(_, value)| *value)
+    }
+
+    fn intersect(&mut self, other: &Memory) {
+        self.0.retain(|entry| other.0.contains(entry));
+    }
+}
+
+/// Runs the pass.
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+    let cfg = Cfg::of(cx.body);
+    let dominators = Dominators::of(&cfg);
+    let written_in_loops = written_in_loops(cx, &Loops::of(&cfg, &dominators));
+    let mut numbering = Numbering {
+        replacements: Replacements::new(cx.body),
+        pure: HashMap::new(),
+        outs: vec![None; cx.body.blocks.len()],
+        cfg,
+        dominators,
+        written_in_loops,
+        merged: 0,
+        stores_dropped: 0,
+    };
+    for block in numbering.cfg.reverse_postorder().to_vec() {
+        numbering.visit(cx, block);
+    }
+    let Numbering { replacements, merged, stores_dropped, .. } = numbering;
+    replacements.apply(cx.body);
+    cx.log.count("instructions merged", merged);
+    cx.log.count("stores of what is there dropped", stores_dropped);
+    merged + stores_dropped > 0
+}
+
+struct Numbering {
+    replacements: Replacements,
+    /// Results that depend on operands only, with the block that they are available from.
+    pure: HashMap<Op, Vec<(Block, Value)>>,
+    /// By block: memory at its end, for the first edge and for the others (of a `try`).
+    outs: Vec<Option<(Memory, Memory)>>,
+    cfg: Cfg,
+    dominators: Dominators,
+    /// By loop header: what the loop may write.
+    written_in_loops: Vec<Effects>,
+    merged: usize,
+    stores_dropped: usize,
+}
+
+/// By block: what may be written in the loop that it is the header of.
+fn written_in_loops(cx: &BodyContext<'_>, loops: &Loops) -> Vec<Effects> {
+    let mut written = vec![Effects::default(); cx.body.blocks.len()];
+    for natural in &loops.loops {
+        for &block in &natural.blocks {
+            for &inst in &cx.body.blocks[block].insts {
+                let effects = cx.summaries.op(cx.module, &cx.body.insts[inst].op);
+                written[natural.header.index()].join(&effects);
+            }
+        }
+    }
+    written
+}
+
+/// Whether the result of an operation is determined by its operands, the handler run, and the globals
+/// that it reads.
+fn is_function(effects: &Effects) -> bool {
+    effects.writes.is_empty()
+        && !effects.aborts
+        && !effects.acts
+        && !effects.advances
+        && !effects.exits
+        && effects.invariance != Invariance::Volatile
+}
+
+impl Numbering {
+    fn visit(&mut self, cx: &mut BodyContext<'_>, block: Block) {
+        let mut memory = self.memory_at_start(cx, block);
+        let insts = std::mem::take(&mut cx.body.blocks[block].insts);
+        let last = insts.len();
+        let mut kept = Vec::new();
+        let mut before_last = None;
+        for (index, inst) in insts.into_iter().enumerate() {
+            if index + 1 == last {
+                before_last = Some(memory.clone());
+            }
+            cx.body.insts[inst].op.for_each_operand_mut(|v| *v = self.replacements.resolve(*v));
+            let tried = index + 1 == last
+                && matches!(cx.body.blocks[block].terminator, Terminator::Try(..));
+            if self.visit_inst(cx, block, inst, tried, &mut memory) {
+                kept.push(inst);
+            } else if tried && let Terminator::Try(normal, _) = &cx.body.blocks[block].terminator {
+                cx.body.blocks[block].terminator = Terminator::Jump(normal.clone());
+            }
+        }
+        // Where the last instruction raised, it gave no result; what it wrote may be written.
+        let mut raised = before_last.unwrap_or_default();
+        raised.0.retain(|entry| memory.0.contains(entry));
+        cx.body.blocks[block].insts = kept;
+        self.outs[block.index()] = Some((memory, raised));
+    }
+
+    fn memory_at_start(&self, cx: &BodyContext<'_>, block: Block) -> Memory {
+        let mut memory: Option<Memory> = None;
+        let mut loops_back = false;
+        for &from in self.cfg.predecessors(block) {
+            let Some((normal, raised)) = &self.outs[from.index()] else {
+                if !self.dominators.dominates(block, from) {
+                    return Memory::default();
+                }
+                loops_back = true;
+                continue;
+            };
+            let by_error = match &cx.body.blocks[from].terminator {
+                Terminator::Try(_, catch) => catch.block == block,
+                _ => false,
+            };
+            let out = if by_error { raised } else { normal };
+            match &mut memory {
+                None => memory = Some(out.clone()),
+                Some(memory) => memory.intersect(out),
+            }
+        }
+        let mut memory = memory.unwrap_or_default();
+        if loops_back {
+            self.forget(cx, &mut memory, &self.written_in_loops[block.index()]);
+        }
+        memory
+    }
+
+    /// Drops what depends on globals that may have been written.
+    fn forget(&self, cx: &BodyContext<'_>, memory: &mut Memory, effects: &Effects) {
+        if !effects.writes.is_empty() {
+            memory.0.retain(|(op, _)| {
+                cx.summaries.op(cx.module, op).reads.is_disjoint(&effects.writes)
+            });
+        }
+    }
+
+    /// Looks at an instruction; gives whether it stays.
+    fn visit_inst(
+        &mut self,
+        cx: &mut BodyContext<'_>,
+        block: Block,
+        inst: Inst,
+        tried: bool,
+        memory: &mut Memory,
+    ) -> bool {
+        let op = cx.body.insts[inst].op.clone();
+        let effects = cx.summaries.op(cx.module, &op);
+        if let Op::Store(place, value) = &op {
+            let load = Op::Load(place.clone());
+            if place.keys.is_empty() && memory.find(&load) == Some(*value) {
+                self.stores_dropped += 1;
+                return false;
+            }
+            self.forget(cx, memory, &effects);
+            memory.0.push((load, *value));
+            return true;
+        }
+        self.forget(cx, memory, &effects);
+        let Some(result) = cx.body.insts[inst].result.filter(|_| is_function(&effects)) else {
+            return true;
+        };
+        let key = canonical(op);
+        let known =
+            if effects.reads.is_empty() { self.available(&key, block) } else { memory.find(&key) };
+        if let Some(value) = known {
+            self.replacements.insert(result, value);
+            self.merged += 1;
+            return false;
+        }
+        if !effects.reads.is_empty() {
+            memory.0.push((key, result));
+        } else if let Some(from) = self.available_from(cx, block, tried) {
+            self.pure.entry(key).or_default().push((from, result));
+        }
+        true
+    }
+
+    /// The result of an operation on every path to a block.
+    fn available(&self, key: &Op, block: Block) -> Option<Value> {
+        let known = self.pure.get(key)?;
+        known.iter().find(|(from, _)| self.dominators.dominates(*from, block)).map(|(_, v)| *v)
+    }
+
+    /// The block from which on a result is available: where it may raise, the one that only its
+    /// success leads to, if there is one.
+    fn available_from(&self, cx: &BodyContext<'_>, block: Block, tried: bool) -> Option<Block> {
+        match &cx.body.blocks[block].terminator {
+            Terminator::Try(normal, _) if tried => {
+                let alone = self.cfg.predecessors(normal.block).len() == 1;
+                alone.then_some(normal.block)
+            }
+            _ => Some(block),
+        }
+    }
+}
+
+/// The same operation, written in one way.
+fn canonical(op: Op) -> Op {
+    match op {
+        Op::Binary(
+            kind @ (BinaryOp::Add | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor),
+            a,
+            b,
+        ) if b < a => Op::Binary(kind, b, a),
+        Op::Compare(kind @ (CompareOp::Gt | CompareOp::Ge), a, b) => {
+            Op::Compare(kind.swapped(), b, a)
+        }
+        Op::Compare(kind @ (CompareOp::Eq | CompareOp::Ne), a, b) if b < a => {
+            Op::Compare(kind, b, a)
+        }
+        op => op,
+    }
+}
