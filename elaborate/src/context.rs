@@ -276,6 +276,12 @@ impl<'a> Context<'a> {
         id
     }
 
+    /// The name of a function as the script has it.
+    pub(crate) fn function_name(&self, id: FunctionId) -> &'a str {
+        let decl = self.functions[id.index()].decl;
+        &self.declarations.functions[decl.0].node.name.name
+    }
+
     /// Finds the overload that a function may hand over to, which gets the same arguments and
     /// gives the same kind of value.
     fn chain(&mut self, id: FunctionId, decl: FunctionDecl) {

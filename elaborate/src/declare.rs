@@ -1,11 +1,11 @@
 //! What the files of a run declare, and which declaration a name means.
 
 use std::collections::HashMap;
+use xlate_grammar::Diagnostic;
 use xlate_grammar::ast::{
     Alias, EmbeddedC, Expr, File, FlatPoint, Function, FunctionBody, Functor, GlobalVariable, Item,
     Probe,
 };
-use xlate_grammar::{Diagnostic, Span};
 
 /// One of the files of a run, by position: scripts first, then files of the library.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -90,7 +90,6 @@ impl<'a> Declarations<'a> {
                 }
             }
             Item::Function(function) => {
-                check_parameters(function, diagnostics);
                 let decl = FunctionDecl(self.functions.len());
                 let private = function.private;
                 self.functions.push(Declared { node: function, file, private });
@@ -189,23 +188,6 @@ impl<'a> Declarations<'a> {
             let function = &self.functions[decl.0];
             self.is_library(function.file) && function.node.params.len() == arity
         })
-    }
-}
-
-fn check_parameters(function: &Function, diagnostics: &mut Vec<Diagnostic>) {
-    let mut seen: HashMap<&str, Span> = HashMap::new();
-    for param in &function.params {
-        let name = param.name.name.as_str();
-        if let Some(first) = seen.insert(name, param.name.span) {
-            diagnostics.push(
-                Diagnostic::error(
-                    param.name.span,
-                    format!("parameter `{name}` of `{}` is declared twice", function.name.name),
-                    "declared again here",
-                )
-                .with_secondary(first, "first declared here"),
-            );
-        }
     }
 }
 

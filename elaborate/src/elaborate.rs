@@ -278,7 +278,12 @@ impl<'a> Context<'a> {
         if let Some(used) = used {
             let name = self.declarations.globals[decl.0].node.name.name.clone();
             if self.types.is_unknown(element) {
-                self.untyped(span, &format!("`{name}`"), Some(used));
+                let what = match keys.as_slice() {
+                    [] => format!("`{name}`"),
+                    _ => format!("an element of `{name}`"),
+                };
+                self.untyped(span, &what, Some(used));
+                self.types.poison(element);
             }
             for (position, key) in keys.iter().enumerate() {
                 if self.types.is_unknown(*key) {

@@ -8,7 +8,7 @@ use crate::program::{
 };
 use id_arena::Arena;
 use std::mem;
-use xlate_grammar::Diagnostic;
+use xlate_grammar::{Diagnostic, Span};
 
 /// Fills in the types of all bodies. Those of variables and functions are there already.
 pub(crate) fn finish(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
@@ -27,6 +27,13 @@ pub(crate) fn finish(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
             .body(&mut handler.body);
     }
     program.globals = globals;
+}
+
+/// The error about a statistic where a value is needed.
+pub(crate) fn statistic_as_value(what: &str, span: Span) -> Diagnostic {
+    let message = format!("{what} is a statistic, which is no value");
+    Diagnostic::error(span, message, "a value is needed here")
+        .with_note("ask for one of its values: `@count`, `@sum`, `@min`, `@max`, `@avg`")
 }
 
 struct Finisher<'f> {
@@ -151,16 +158,11 @@ impl Finisher<'_> {
                 let ty = self.place_type(place);
                 if let (None, Place::Global(place)) = (ty, &*place) {
                     let name = &self.globals[place.global].name;
-                    self.diagnostics.push(
-                        Diagnostic::error(
-                            span,
-                            format!("the statistic `{name}` is no value"),
-                            "a value is needed here",
-                        )
-                        .with_note(
-                            "ask for one of its values: `@count`, `@sum`, `@min`, `@max`, `@avg`",
-                        ),
-                    );
+                    let what = match place.keys.as_slice() {
+                        [] => format!("`{name}`"),
+                        _ => format!("an element of `{name}`"),
+                    };
+                    self.diagnostics.push(statistic_as_value(&what, span));
                 }
                 ty
             }

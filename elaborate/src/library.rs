@@ -274,12 +274,12 @@ impl Gatherer<'_> {
                 (Item::Function(function), Name::Function(name)) if function.name.name == *name => {
                     self.function(function);
                 }
-                (Item::Alias(alias), Name::Alias(pattern)) => {
-                    if first_components(&alias.name).iter().any(|first| glob(pattern, first)) {
-                        self.points(&alias.points);
-                        for block in alias.prologue.iter().chain(&alias.epilogue) {
-                            self.block(block);
-                        }
+                (Item::Alias(alias), Name::Alias(pattern))
+                    if first_components(&alias.name).iter().any(|first| glob(pattern, first)) =>
+                {
+                    self.points(&alias.points);
+                    for block in alias.prologue.iter().chain(&alias.epilogue) {
+                        self.block(block);
                     }
                 }
                 _ => {}

@@ -128,6 +128,12 @@ impl Types {
         matches!(self.states[root], State::Unknown)
     }
 
+    /// Whether something about it was reported.
+    pub(crate) fn is_poisoned(&mut self, var: TypeVar) -> bool {
+        let root = self.root(var);
+        matches!(self.states[root], State::Poisoned)
+    }
+
     /// Says that something about it was reported.
     pub(crate) fn poison(&mut self, var: TypeVar) {
         let root = self.root(var);

@@ -25,8 +25,12 @@ impl Body<'_, '_> {
                 (expr, var)
             }
             _ => {
-                let message = format!("a value is needed, but {} has none", describe(source));
-                self.cx.error(source.span, message, "this gives no value");
+                let what = match &source.kind {
+                    ast::ExprKind::Call { name, .. } => format!("`{}`", name.name),
+                    _ => describe(source),
+                };
+                let message = format!("a value is needed, but {what} gives none");
+                self.cx.error(source.span, message, "this has no value");
                 self.wrong(source.span)
             }
         }

@@ -123,6 +123,11 @@ impl<'a> Body<'_, 'a> {
     /// Says that a value is of a kind.
     fn need(&mut self, source: &ast::Expr, var: TypeVar, kind: Kind) {
         if let Err(conflict) = self.cx.types.require(var, kind, source.span) {
+            if conflict.left.kind == Kind::Stat {
+                let diagnostic = crate::finish::statistic_as_value(&describe(source), source.span);
+                self.cx.report(diagnostic);
+                return;
+            }
             let message =
                 format!("a {kind} is needed, but {} is a {}", describe(source), conflict.left.kind);
             if conflict.left.span == source.span {

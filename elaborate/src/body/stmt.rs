@@ -126,7 +126,7 @@ impl Body<'_, '_> {
         let Some(source) = value else {
             if let Some(result) = result {
                 let evidence = self.cx.types.evidence(result);
-                let name = &self.cx.program.functions[function].name;
+                let name = self.cx.function_name(function);
                 let message = format!("`{name}` gives a value, but not here");
                 let diagnostic = self.cx.error(span, message, "a value is needed");
                 if let Some(evidence) = evidence {
@@ -151,7 +151,7 @@ impl Body<'_, '_> {
         var: TypeVar,
     ) {
         if let Err(conflict) = self.cx.types.unify(result, var) {
-            let name = &self.cx.program.functions[function].name;
+            let name = self.cx.function_name(function);
             let message = format!(
                 "`{name}` gives a {}, but returns a {} here",
                 conflict.left.kind, conflict.right.kind
@@ -210,7 +210,7 @@ impl Body<'_, '_> {
                 (local, self.states[local.index()].var, None)
             }
             Named::Global(_) => {
-                let local = self.hidden_local(&name.name, name.span);
+                let local = self.hidden_local(&format!("__{}", name.name), name.span);
                 let var = self.states[local.index()].var;
                 let assign =
                     self.variable(&name.name, name.span, Use::WRITE).map(|(place, own)| {

@@ -293,25 +293,15 @@ impl<'a> Expander<'_, 'a> {
             .chain(self.library.alias_names())
             .chain(builtin::FIRST_NAMES.iter().copied())
             .collect();
-        // The first component may be right and a later one wrong.
-        let later = components.iter().enumerate().skip(1).find_map(|(at, component)| {
-            let siblings: Vec<&str> = self
-                .declarations
-                .aliases
-                .iter()
-                .filter(|alias| {
-                    alias.name.len() > at && same_name(&alias.name[..at], &components[..at])
-                })
-                .map(|alias| alias.name[at].name.name.as_str())
-                .collect();
-            did_you_mean(&component.name.name, siblings)
-        });
+        let whole: Vec<String> =
+            self.declarations.aliases.iter().map(|alias| render(&alias.name)).collect();
+        let whole = did_you_mean(&render(components), whole.iter().map(String::as_str));
         Failure::wrong(
             span,
             format!("unknown probe point `{}`", render(components)),
             "this is neither a probe point nor an alias",
         )
-        .notes(later.or_else(|| did_you_mean(first, names)))
+        .notes(whole.or_else(|| did_you_mean(first, names)))
     }
 
     fn fail(&mut self, failure: Failure, path: &Path<'a>) {
