@@ -56,7 +56,12 @@ struct xl_context {
 	const char *where;		/* script position of the error */
 	struct pt_regs *regs;
 	void *frame;			/* struct xl_frame */
+#ifdef XL_ERROR_TEXT
 	char *error_text;		/* MAXSTRINGLEN bytes for xl_raise_str() */
+#endif
+#ifdef XL_TOKENIZE
+	struct xl_tokens *tokens;	/* of xl_str_tokenize() */
+#endif
 	struct xl_ring *ring;
 	u64 sample_start;		/* cycles */
 	u64 interval_start;		/* cycles */
@@ -90,6 +95,9 @@ static struct {
 	atomic_t errors;
 	atomic_t skipped;
 } xl_session;
+
+/* What is raised by abort(): not an error, and not reported. */
+static const char xl_aborted[] __maybe_unused = "";
 
 /* Output, error or sample of a handler that ends: in session.h. */
 static void xl_finish(struct xl_context *c);
@@ -221,15 +229,9 @@ static __always_inline void xl_unnest(struct xl_context *c)
 	c->nesting--;
 }
 
-static __always_inline s64 xl_cpu(void)
+static __always_inline s64 xl_ctx_cpu(struct xl_context *c)
 {
 	return raw_smp_processor_id();
-}
-
-/* The process of -c or -x, 0 if none. */
-static inline s64 xl_target(void)
-{
-	return xl_session.target;
 }
 
 /* Buffers of the script that do not fit the kernel stack. */
@@ -254,6 +256,11 @@ static inline s64 xl_shl(s64 a, s64 n)
 static inline s64 xl_shr(s64 a, s64 n)
 {
 	return a >> (n & 63);
+}
+
+static inline s64 xl_ushr(s64 a, s64 n)
+{
+	return (s64)((u64)a >> (n & 63));
 }
 
 #endif

@@ -53,6 +53,7 @@ struct xl_message {
 static struct xl_message xl_messages[XL_MESSAGES];
 static atomic_t xl_messages_taken;	/* slots handed to writers, ever */
 static u32 xl_messages_read;		/* slots read, ever; only the reader writes it */
+static u32 xl_messages_limit = XL_MESSAGES - 4;	/* slots in use; the rest is for the last words */
 static atomic_t xl_messages_lost;
 static unsigned long xl_replies;	/* bits of enum xl_reply */
 
@@ -85,7 +86,7 @@ XL_COLD __printf(2, 3) void xl_message(enum xl_message_type type, const char *fo
 	va_list args;
 
 	do {
-		if ((u32)taken - READ_ONCE(xl_messages_read) >= XL_MESSAGES) {
+		if ((u32)taken - READ_ONCE(xl_messages_read) >= xl_messages_limit) {
 			atomic_inc(&xl_messages_lost);
 			return;
 		}

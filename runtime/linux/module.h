@@ -109,6 +109,7 @@ XL_COLD void xl_session_stop(void)
 			WRITE_ONCE(xl_session.phase, XL_ENDING);
 			xl_end();
 		}
+		xl_messages_limit = XL_MESSAGES;
 		xl_report_counts();
 	}
 	WRITE_ONCE(xl_session.phase, XL_ENDED);
@@ -142,7 +143,7 @@ static int __init xl_directory_init(void)
 	return xl_directory ? 0 : -ENOMEM;
 }
 
-/* What one CPU's handlers need beyond their context, in one piece. */
+/* What the handlers of a CPU need beyond their context, in one piece. */
 struct xl_memory {
 #ifdef XL_HAVE_FRAME
 	struct xl_frame frame;
@@ -150,24 +151,29 @@ struct xl_memory {
 #ifdef XL_ERROR_TEXT
 	char error_text[MAXSTRINGLEN];
 #endif
+#ifdef XL_TOKENIZE
+	struct xl_tokens tokens;
+#endif
 };
 
-static int __init xl_memory_init(void)
+#define XL_HAVE_MEMORY (sizeof(struct xl_memory) > 0)
+
+static int __init xl_memory_init(struct xl_context *c)
 {
 	struct xl_memory *memory;
-	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		if (!sizeof(*memory))
-			break;
-		memory = kvzalloc(sizeof(*memory), GFP_KERNEL);
-		if (!memory)
-			return -ENOMEM;
-		per_cpu(xl_contexts, cpu).frame = memory;
+	if (!XL_HAVE_MEMORY)
+		return 0;
+	memory = kvzalloc(sizeof(*memory), GFP_KERNEL);
+	if (!memory)
+		return -ENOMEM;
+	c->frame = memory;
 #ifdef XL_ERROR_TEXT
-		per_cpu(xl_contexts, cpu).error_text = memory->error_text;
+	c->error_text = memory->error_text;
 #endif
-	}
+#ifdef XL_TOKENIZE
+	c->tokens = &memory->tokens;
+#endif
 	return 0;
 }
 
@@ -180,21 +186,24 @@ XL_COLD void xl_module_free(void)
 		proc_remove(xl_directory);
 	for_each_possible_cpu(cpu) {
 		kvfree(per_cpu(xl_contexts, cpu).ring);
-		kvfree(per_cpu(xl_contexts, cpu).frame);
+		if (XL_HAVE_MEMORY)
+			kvfree(per_cpu(xl_contexts, cpu).frame);
 	}
 }
 
 static int __init xl_module_init(void)
 {
-	int error;
+	int error = xl_directory_init(), cpu;
 
-	xl_setup();
-	error = xl_memory_init() ?: xl_directory_init() ?: xl_transport_init(xl_directory) ?:
-		xl_control_init(xl_directory);
+	for_each_possible_cpu(cpu)
+		error = error ?: xl_memory_init(&per_cpu(xl_contexts, cpu)) ?:
+			xl_transport_init(xl_directory, cpu);
+	error = error ?: xl_control_init(xl_directory);
 	if (error) {
 		xl_module_free();
 		return error;
 	}
+	xl_setup();
 	xl_reply(XL_REPLY_TRANSPORT);
 	return 0;
 }

@@ -19,8 +19,6 @@
 #include "ring.h"
 #include "strings.h"
 
-#define XL_HAVE_OUTPUT
-
 /*
  * Makes room for want more bytes of output: opens a record, or lets it grow, or
  * closes it and opens the next. False if there is no room: all of it is lost.
@@ -44,7 +42,8 @@ XL_SLOW bool xl_print_extend(struct xl_context *c, u32 want)
 		used = 0;
 	}
 	want += sizeof(*r) + used;
-	room = min_t(u32, xl_ring_room(ring, at, want), sizeof(*r) + XL_RECORD_MAX);
+	room = xl_ring_room(ring, at, want, xl_session.phase == XL_RUNNING ? ring->size / 4 : 0);
+	room = min_t(u32, room, sizeof(*r) + XL_RECORD_MAX);
 	if (room < want) {
 		c->records = 0;
 		c->output.limit = c->output.cursor;
@@ -136,12 +135,6 @@ static inline struct xl_str xl_sprint_done(struct xl_context *c, const struct xl
 	*length = s.len;
 	c->output = *saved;
 	return s;
-}
-
-/* warn() */
-XL_COLD void xl_warn(struct xl_context *c, struct xl_str s)
-{
-	xl_report("WARNING: %s\n", s.s);
 }
 
 #endif

@@ -57,18 +57,24 @@ static inline u64 xl_ring_next(const struct xl_ring *ring, u64 offset, u32 lengt
 
 /*
  * Bytes that the writer can use from offset on, at least want if it may overwrite
- * and the ring can hold that much. The writer; any context; one step for each
- * record that is dropped.
+ * and the ring can hold that much. A part of the ring is reserved, so that handlers
+ * that fill it leave room for what end handlers print. The writer; any context;
+ * one step for each record that is dropped.
  */
-XL_COLD u32 xl_ring_room(struct xl_ring *ring, u64 offset, u32 want)
+XL_COLD u32 xl_ring_room(struct xl_ring *ring, u64 offset, u32 want, u32 reserved)
 {
 	u32 end = ring->size + sizeof(struct xl_record) + XL_RECORD_MAX;
 	u64 tail = smp_load_acquire(&ring->tail);
 
-	/* Free is what lies before the tail if that is in the last lap, else all to the end. */
 	for (;;) {
-		u32 room = (offset ^ tail) >> 32 ? (u32)tail - (u32)offset : end - (u32)offset;
+		bool wrapped = (offset ^ tail) >> 32;
+		/* Free is what lies before the tail if that is in the last lap, else all to the end. */
+		u32 room = wrapped ? (u32)tail - (u32)offset : end - (u32)offset;
+		/* What may be used of the rest, before the tail, decides on the reserve. */
+		u32 rest = wrapped ? 0 : (u32)tail;
 
+		if (room + rest < reserved + want)
+			room = 0;
 		if (room >= want || tail == ring->head || !READ_ONCE(xl_ring_overwrite))
 			return room;
 		if (try_cmpxchg(&ring->tail, &tail,

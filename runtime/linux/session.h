@@ -42,13 +42,17 @@ out:
 /* Reports the error that ends a handler; one too many ends the session. Owner of the context. */
 XL_COLD void xl_report_error(struct xl_context *c)
 {
-	int errors = atomic_inc_return(&xl_session.errors);
+	int errors;
 
+	if (c->error == xl_aborted)
+		goto out;
+	errors = atomic_inc_return(&xl_session.errors);
 	if (errors <= MAXERRORS + 1)
 		xl_report("%s: %s at %s\n", errors > MAXERRORS ? "ERROR" : "WARNING", c->error,
 			  c->where);
 	if (errors > MAXERRORS)
 		xl_abort();
+out:
 	c->error = NULL;
 	c->uncatchable = false;
 	c->nesting = 0;

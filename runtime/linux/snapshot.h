@@ -38,12 +38,12 @@ do {											\
 	u32 root, child;								\
 											\
 	while (end > 1) {								\
-		if (start)								\
-			start--;		/* the heap grows downwards */		\
-		else									\
-			swap(order[0], order[--end]);	/* its last goes to its place */ \
-		if (end < 2)								\
-			break;								\
+		if (start) {			/* the heap grows downwards */		\
+			start--;							\
+		} else {			/* its first goes behind it */		\
+			end--;								\
+			swap(order[0], order[end]);					\
+		}									\
 		for (root = start; (child = 2 * root + 1) < end; root = child) {	\
 			if (child + 1 < end &&						\
 			    before(&(snapshot)->entry[order[child]],			\

@@ -29,6 +29,12 @@ struct xl_string {
 	char s[MAXSTRINGLEN];
 };
 
+/* A string that is taken apart, and where the next token may begin. */
+struct xl_tokens {
+	u32 at;
+	struct xl_string text;
+};
+
 struct xl_name {
 	u64 word[2];
 };

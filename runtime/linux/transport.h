@@ -40,30 +40,26 @@ static const struct proc_ops xl_trace_ops = {
 	.proc_poll = xl_trace_poll,
 };
 
-/* Makes rings and trace files; 0 or -errno, and what is made stays. May sleep. */
-static int __init xl_transport_init(struct proc_dir_entry *directory)
+/* Makes the ring and trace file of a CPU; 0 or -errno, and what is made stays. May sleep. */
+static int __init xl_transport_init(struct proc_dir_entry *directory, int cpu)
 {
-	u32 size = clamp(XL_RING_TOTAL / nr_cpu_ids, XL_RING_MIN, XL_RING_MAX);
+	u32 size = xl_bufsize ? clamp(xl_bufsize, 1, 2048) << 20 :
+		clamp(XL_RING_TOTAL / nr_cpu_ids, XL_RING_MIN, XL_RING_MAX);
 	struct proc_dir_entry *entry;
 	struct xl_ring *ring;
 	char name[16];
-	int cpu;
 
-	if (xl_bufsize)
-		size = clamp(xl_bufsize, 1, 2048) << 20;
-	for_each_possible_cpu(cpu) {
-		ring = kvzalloc(sizeof(*ring) + size + sizeof(struct xl_record) + XL_RECORD_MAX,
-				GFP_KERNEL);
-		per_cpu(xl_contexts, cpu).ring = ring;
-		if (!ring)
-			return -ENOMEM;
-		ring->size = size;
-		xl_format(name, sizeof(name), "trace%d", cpu);
-		entry = proc_create_data(name, 0400, directory, &xl_trace_ops, ring);
-		if (!entry)
-			return -ENOMEM;
-		proc_set_user(entry, current_uid(), current_gid());
-	}
+	ring = kvzalloc(sizeof(*ring) + size + sizeof(struct xl_record) + XL_RECORD_MAX,
+			GFP_KERNEL);
+	per_cpu(xl_contexts, cpu).ring = ring;
+	if (!ring)
+		return -ENOMEM;
+	ring->size = size;
+	xl_format(name, sizeof(name), "trace%d", cpu);
+	entry = proc_create_data(name, 0400, directory, &xl_trace_ops, ring);
+	if (!entry)
+		return -ENOMEM;
+	proc_set_user(entry, current_uid(), current_gid());
 	return 0;
 }
 

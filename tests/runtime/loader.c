@@ -6,8 +6,9 @@
  * starts it, runs the command (without one: waits for exit()), stops it,
  * writes the records in order of their numbers to standard output and
  * warnings and errors to standard error, and removes the module.
- * Options: -d detach instead of stopping (the module stays), -q no reading
- * of trace data before the end, -p NAME=VALUE a module parameter.
+ * Options: -d detach instead of stopping (the module stays), -a attach to a
+ * module that runs, -q no reading of trace data before the end, -p NAME=VALUE a
+ * module parameter.
  * Exit status: 0, or 1 if there was an error message or the start failed.
  */
 #define _GNU_SOURCE
@@ -130,19 +131,21 @@ static void load(const char *file, const char *options)
 
 int main(int argc, char **argv)
 {
-	bool detach = false, late = false;
+	bool attach = false, detach = false, late = false;
 	char name[64], path[128], options[256] = "";
 	int option, status = 0;
 	pid_t child = 0;
 
-	while ((option = getopt(argc, argv, "+dqp:")) > 0) {
+	while ((option = getopt(argc, argv, "+adqp:")) > 0) {
 		detach |= option == 'd';
+		attach |= option == 'a';
 		late |= option == 'q';
 		if (option == 'p')
 			snprintf(options + strlen(options), 64, "%s ", optarg);
 	}
 	argv += optind;
-	load(argv[0], options);
+	if (!attach)
+		load(argv[0], options);
 	snprintf(name, sizeof(name), "%s", basename(argv[0]));
 	name[strlen(name) - 3] = 0;
 	snprintf(path, sizeof(path), "/proc/systemtap/%s/.cmd", name);
@@ -156,7 +159,7 @@ int main(int argc, char **argv)
 			break;
 	}
 	tell(READY, 0, 4);
-	while (!started)
+	while (!started && !attach)
 		listen_once();
 	if (argv[1] && !ended) {
 		child = fork();

@@ -18,7 +18,7 @@ static struct xl_lock a_lock;
 /* map.stp:2:1: kernel.trace("sys_enter") */
 static void handler_0(struct xl_context *c)
 {
-	struct a_key key = { xl_pid() };
+	struct a_key key = { xl_ctx_pid(c) };
 	unsigned long flags = xl_irq_off();
 	s64 *v;
 

@@ -23,7 +23,7 @@ static struct xl_lock a_lock;
 /* mapstat.stp:2:1: kernel.trace("sys_enter") */
 static void handler_0(struct xl_context *c)
 {
-	struct a_key key = { xl_execname(), xl_pid() };
+	struct a_key key = { xl_ctx_execname(c), xl_ctx_pid(c) };
 	unsigned long flags = xl_irq_off();
 	struct a_stat *s;
 

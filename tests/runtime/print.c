@@ -10,10 +10,10 @@
 /* print.stp:1:1: kernel.trace("sys_enter") */
 static void handler_0(struct xl_context *c)
 {
-	struct xl_name execname = xl_execname();
+	struct xl_name execname = xl_ctx_execname(c);
 
 	if (xl_str_equal(xl_name_str(&execname), XL_STR("sysloop"))) {
-		xl_print_long(c, xl_pid());
+		xl_print_long(c, xl_ctx_pid(c));
 		xl_print(c, " ");
 		xl_print_str(c, xl_name_str(&execname));
 		xl_print(c, "\n");

@@ -22,7 +22,7 @@ static void handler_0(struct xl_context *c)
 	s64 v;
 
 	if (xl_write_lock(c, &s_lock)) {
-		v = xl_cpu();
+		v = xl_ctx_cpu(c);
 		s.count++;
 		s.sum += v;
 		xl_write_unlock(&s_lock);

@@ -18,7 +18,7 @@ static struct xl_lock a_lock;
 /* strmap.stp:2:1: kernel.trace("sys_enter") */
 static void handler_0(struct xl_context *c)
 {
-	struct a_key key = { xl_execname() };
+	struct a_key key = { xl_ctx_execname(c) };
 	unsigned long flags = xl_irq_off();
 	s64 *v;
 
