@@ -7,6 +7,7 @@ mod item;
 mod stmt;
 
 pub(crate) use expr::PrintHead;
+pub(crate) use stmt::{KeyVar, S};
 
 use crate::ast::{ByteString, Expr, ExprKind, Ident, Literal, LiteralValue, StringLit};
 use crate::diagnostic::Diagnostic;
@@ -33,7 +34,9 @@ impl<T> Deep<T> {
 }
 
 /// An expression and the height of its tree.
-pub(crate) type E = Deep<Expr>;
+///
+/// What the parser keeps on its stack is moved at each reduction, so it is kept small.
+pub(crate) type E = Deep<Box<Expr>>;
 
 /// How high a statement's or expression's tree may be.
 ///
@@ -182,9 +185,9 @@ impl<'a> Builder<'a> {
         let span = self.span(first, end);
         if children >= MAX_DEPTH {
             self.too_deep(span);
-            return Deep::leaf(Expr::new(ExprKind::Number(0), span));
+            return Deep::leaf(Box::new(Expr::new(ExprKind::Number(0), span)));
         }
-        Deep { node: Expr::new(kind, span), depth: children + 1 }
+        Deep { node: Box::new(Expr::new(kind, span)), depth: children + 1 }
     }
 
     pub(crate) fn too_deep(&self, span: Span) {

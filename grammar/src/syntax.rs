@@ -83,7 +83,7 @@ impl Builder<'_> {
             )
         };
         let start = |at| self.position(self.token_span(at)).line;
-        (from + 1..=to).any(boundary) || (to > from + 3 && start(from) != start(to))
+        (from + 1..=to).any(boundary) || (to > from + 2 && start(from) != start(to))
     }
 
     fn describe(&self, error: &SyntaxError) -> Diagnostic {
@@ -153,7 +153,10 @@ impl Builder<'_> {
             ),
             Tok::Junk => {
                 let text = self.text(error.at);
-                let message = format!("a script cannot contain `{}`", text.escape_default());
+                let message = format!(
+                    "a script cannot contain `{}`",
+                    text.escape_debug().collect::<String>().replace("\\'", "'")
+                );
                 let diagnostic = Diagnostic::error(span, message, "unknown character");
                 Some(match text.as_str() {
                     "'" => diagnostic.with_note("strings are written in double quotes"),

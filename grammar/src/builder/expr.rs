@@ -16,7 +16,7 @@ pub(crate) struct PrintHead {
 
 impl Builder<'_> {
     fn leaf(&self, kind: ExprKind, first: Index, end: Index) -> E {
-        Deep::leaf(Expr::new(kind, self.span(first, end)))
+        Deep::leaf(Box::new(Expr::new(kind, self.span(first, end))))
     }
 
     pub(crate) fn variable(&self, at: Index) -> E {
@@ -28,7 +28,7 @@ impl Builder<'_> {
     }
 
     pub(crate) fn string_expression(&self, string: StringLit) -> E {
-        Deep::leaf(Expr::new(ExprKind::String(string.value), string.span))
+        Deep::leaf(Box::new(Expr::new(ExprKind::String(string.value), string.span)))
     }
 
     pub(crate) fn embedded_expression(&self, at: Index) -> E {
@@ -37,34 +37,31 @@ impl Builder<'_> {
 
     pub(crate) fn assign(&self, op: AssignOp, target: E, value: E, l: Index, r: Index) -> E {
         let depth = target.depth.max(value.depth);
-        let (target, value) = (Box::new(target.node), Box::new(value.node));
+        let (target, value) = (target.node, value.node);
         self.nest(ExprKind::Assign { op, target, value }, depth, l, r)
     }
 
     pub(crate) fn ternary(&self, c: E, then: E, otherwise: E, l: Index, r: Index) -> E {
         let depth = c.depth.max(then.depth).max(otherwise.depth);
-        let kind = ExprKind::Ternary {
-            condition: Box::new(c.node),
-            then: Box::new(then.node),
-            otherwise: Box::new(otherwise.node),
-        };
+        let kind =
+            ExprKind::Ternary { condition: c.node, then: then.node, otherwise: otherwise.node };
         self.nest(kind, depth, l, r)
     }
 
     pub(crate) fn binary(&self, op: BinaryOp, left: E, right: E, l: Index, r: Index) -> E {
         let depth = left.depth.max(right.depth);
-        let (left, right) = (Box::new(left.node), Box::new(right.node));
+        let (left, right) = (left.node, right.node);
         self.nest(ExprKind::Binary { op, left, right }, depth, l, r)
     }
 
     pub(crate) fn unary(&self, op: UnaryOp, operand: E, l: Index, r: Index) -> E {
         let depth = operand.depth;
-        self.nest(ExprKind::Unary { op, operand: Box::new(operand.node) }, depth, l, r)
+        self.nest(ExprKind::Unary { op, operand: operand.node }, depth, l, r)
     }
 
     pub(crate) fn crement(&self, op: CrementOp, prefix: bool, x: E, l: Index, r: Index) -> E {
         let depth = x.depth;
-        self.nest(ExprKind::Crement { op, prefix, target: Box::new(x.node) }, depth, l, r)
+        self.nest(ExprKind::Crement { op, prefix, target: x.node }, depth, l, r)
     }
 
     pub(crate) fn match_(
@@ -76,23 +73,23 @@ impl Builder<'_> {
         r: Index,
     ) -> E {
         let depth = subject.depth;
-        let subject = Box::new(subject.node);
+        let subject = subject.node;
         self.nest(ExprKind::Match { subject, pattern, negated }, depth, l, r)
     }
 
-    pub(crate) fn member(&self, key: E, array: Deep<Indexable>, l: Index, r: Index) -> E {
+    pub(crate) fn member(&self, key: E, array: Deep<Box<Indexable>>, l: Index, r: Index) -> E {
         self.in_(self.one_key(self.key(key)), array, l, r)
     }
 
     pub(crate) fn in_(
         &self,
         keys: Deep<Vec<Key>>,
-        array: Deep<Indexable>,
+        array: Deep<Box<Indexable>>,
         l: Index,
         r: Index,
     ) -> E {
         let depth = keys.depth.max(array.depth);
-        self.nest(ExprKind::In { keys: keys.node, array: array.node }, depth, l, r)
+        self.nest(ExprKind::In { keys: keys.node, array: *array.node }, depth, l, r)
     }
 
     /// `[x]` without `in` behind it is `x`; with more than one index it is an error.
@@ -100,7 +97,7 @@ impl Builder<'_> {
         if keys.node.len() == 1
             && let Some(Key::Expr(node)) = keys.node.pop()
         {
-            return Deep { node, depth: keys.depth };
+            return Deep { node: Box::new(node), depth: keys.depth };
         }
         let at = self.token_span(r);
         self.report(
@@ -118,53 +115,57 @@ impl Builder<'_> {
     }
 
     pub(crate) fn one(&self, e: E) -> Deep<Vec<Expr>> {
-        Deep { node: vec![e.node], depth: e.depth }
+        Deep { node: vec![*e.node], depth: e.depth }
     }
 
     pub(crate) fn more(&self, mut list: Deep<Vec<Expr>>, e: E) -> Deep<Vec<Expr>> {
-        list.node.push(e.node);
+        list.node.push(*e.node);
         list.depth = list.depth.max(e.depth);
         list
     }
 
-    pub(crate) fn key(&self, e: E) -> Deep<Key> {
-        Deep { node: Key::Expr(e.node), depth: e.depth }
+    pub(crate) fn key(&self, e: E) -> Deep<Box<Key>> {
+        Deep { node: Box::new(Key::Expr(*e.node)), depth: e.depth }
     }
 
-    pub(crate) fn any_key(&self, at: Index) -> Deep<Key> {
-        Deep::leaf(Key::Any(self.token_span(at)))
+    pub(crate) fn any_key(&self, at: Index) -> Deep<Box<Key>> {
+        Deep::leaf(Box::new(Key::Any(self.token_span(at))))
     }
 
-    pub(crate) fn one_key(&self, key: Deep<Key>) -> Deep<Vec<Key>> {
-        Deep { node: vec![key.node], depth: key.depth }
+    pub(crate) fn one_key(&self, key: Deep<Box<Key>>) -> Deep<Vec<Key>> {
+        Deep { node: vec![*key.node], depth: key.depth }
     }
 
-    pub(crate) fn more_keys(&self, mut list: Deep<Vec<Key>>, key: Deep<Key>) -> Deep<Vec<Key>> {
-        list.node.push(key.node);
+    pub(crate) fn more_keys(
+        &self,
+        mut list: Deep<Vec<Key>>,
+        key: Deep<Box<Key>>,
+    ) -> Deep<Vec<Key>> {
+        list.node.push(*key.node);
         list.depth = list.depth.max(key.depth);
         list
     }
 
     // ------------------------------------------------- Arrays, calls, statistics
 
-    pub(crate) fn array(&self, at: Index) -> Deep<Indexable> {
-        Deep::leaf(Indexable::Array(self.ident(at)))
+    pub(crate) fn array(&self, at: Index) -> Deep<Box<Indexable>> {
+        Deep::leaf(Box::new(Indexable::Array(self.ident(at))))
     }
 
-    pub(crate) fn histogram(&self, histogram: Deep<Histogram>) -> Deep<Indexable> {
+    pub(crate) fn histogram(&self, histogram: Deep<Box<Histogram>>) -> Deep<Box<Indexable>> {
         let depth = histogram.depth;
-        Deep { node: Indexable::Histogram(Box::new(histogram.node)), depth }
+        Deep { node: Box::new(Indexable::Histogram(histogram.node)), depth }
     }
 
     pub(crate) fn index(
         &self,
-        base: Deep<Indexable>,
+        base: Deep<Box<Indexable>>,
         keys: Deep<Vec<Key>>,
         l: Index,
         r: Index,
     ) -> E {
         let depth = base.depth.max(keys.depth);
-        self.nest(ExprKind::Index { base: base.node, keys: keys.node }, depth, l, r)
+        self.nest(ExprKind::Index { base: *base.node, keys: keys.node }, depth, l, r)
     }
 
     pub(crate) fn call(&self, args: Deep<Vec<Expr>>, l: Index, r: Index) -> E {
@@ -185,11 +186,11 @@ impl Builder<'_> {
 
     pub(crate) fn stat(&self, target: E, shift: Option<i64>, l: Index, r: Index) -> E {
         let depth = target.depth;
-        let (op, target) = (self.stat_op(l), Box::new(target.node));
+        let (op, target) = (self.stat_op(l), target.node);
         self.nest(ExprKind::Stat { op, target, shift }, depth, l, r)
     }
 
-    pub(crate) fn hist_log(&self, target: E, l: Index, r: Index) -> Deep<Histogram> {
+    pub(crate) fn hist_log(&self, target: E, l: Index, r: Index) -> Deep<Box<Histogram>> {
         self.make_histogram(HistogramKind::Log, target, l, r)
     }
 
@@ -199,7 +200,7 @@ impl Builder<'_> {
         (start, stop, interval): (i64, i64, i64),
         l: Index,
         r: Index,
-    ) -> Deep<Histogram> {
+    ) -> Deep<Box<Histogram>> {
         self.make_histogram(HistogramKind::Linear { start, stop, interval }, target, l, r)
     }
 
@@ -209,10 +210,10 @@ impl Builder<'_> {
         target: E,
         l: Index,
         r: Index,
-    ) -> Deep<Histogram> {
+    ) -> Deep<Box<Histogram>> {
         let span = self.span(l, r);
         let depth = target.depth + 1;
-        Deep { node: Histogram { kind, target: target.node, span }, depth }
+        Deep { node: Box::new(Histogram { kind, target: *target.node, span }), depth }
     }
 
     // ------------------------------------------------------------ Target variables
@@ -244,12 +245,13 @@ impl Builder<'_> {
 
     /// The target variable that an expression is, or one that starts from it.
     fn as_target(&self, base: E) -> (Target, u32) {
-        match base.node.kind {
+        let Expr { kind, span } = *base.node;
+        match kind {
             ExprKind::Target(target) if !target.address_of && target.pretty.is_none() => {
                 (*target, base.depth - 1)
             }
             kind => {
-                let base_expr = Box::new(Expr::new(kind, base.node.span));
+                let base_expr = Box::new(Expr::new(kind, span));
                 let target = Target {
                     base: TargetBase::Expr(base_expr),
                     path: Vec::new(),
@@ -272,7 +274,7 @@ impl Builder<'_> {
     }
 
     pub(crate) fn target_index(&self, base: E, index: E, l: Index, r: Index) -> E {
-        self.access(base, Access::Index(index.node), index.depth, l, r)
+        self.access(base, Access::Index(*index.node), index.depth, l, r)
     }
 
     pub(crate) fn pretty_field(&self, base: E, at: Index, l: Index, r: Index) -> E {
@@ -292,7 +294,8 @@ impl Builder<'_> {
     }
 
     pub(crate) fn address_of(&self, x: E, l: Index, r: Index) -> E {
-        if let ExprKind::Target(mut target) = x.node.kind {
+        let Expr { kind, span } = *x.node;
+        if let ExprKind::Target(mut target) = kind {
             if target.address_of {
                 self.report(Diagnostic::error(
                     self.token_span(l),
@@ -303,7 +306,7 @@ impl Builder<'_> {
             target.address_of = true;
             return self.target(*target, x.depth - 1, l, r);
         }
-        let base = TargetBase::Expr(Box::new(x.node));
+        let base = TargetBase::Expr(Box::new(Expr::new(kind, span)));
         let target = Target { base, path: Vec::new(), address_of: true, pretty: None };
         self.target(target, x.depth, l, r)
     }
@@ -316,7 +319,7 @@ impl Builder<'_> {
         l: Index,
         r: Index,
     ) -> E {
-        let base = TargetBase::Cast { operand: Box::new(operand.node), type_name, module };
+        let base = TargetBase::Cast { operand: operand.node, type_name, module };
         let target = Target { base, path: Vec::new(), address_of: false, pretty: None };
         self.target(target, operand.depth, l, r)
     }
@@ -329,12 +332,12 @@ impl Builder<'_> {
 
     pub(crate) fn defined(&self, e: E, l: Index, r: Index) -> E {
         let depth = e.depth;
-        self.nest(ExprKind::Defined(Box::new(e.node)), depth, l, r)
+        self.nest(ExprKind::Defined(e.node), depth, l, r)
     }
 
     pub(crate) fn entry(&self, e: E, l: Index, r: Index) -> E {
         let depth = e.depth;
-        self.nest(ExprKind::Entry(Box::new(e.node)), depth, l, r)
+        self.nest(ExprKind::Entry(e.node), depth, l, r)
     }
 
     pub(crate) fn perf(&self, name: StringLit, l: Index, r: Index) -> E {
@@ -362,12 +365,13 @@ impl Builder<'_> {
     pub(crate) fn enum_name(
         &self,
         value: E,
-        (type_name, module): (Option<StringLit>, Option<StringLit>),
+        names: Box<(Option<StringLit>, Option<StringLit>)>,
         l: Index,
         r: Index,
     ) -> E {
+        let (type_name, module) = *names;
         let depth = value.depth;
-        let value = Box::new(value.node);
+        let value = value.node;
         self.nest(ExprKind::EnumName { value, type_name, module }, depth, l, r)
     }
 
@@ -386,7 +390,7 @@ impl Builder<'_> {
 
     pub(crate) fn deref(&self, size: i64, address: E, l: Index, r: Index) -> E {
         let depth = address.depth;
-        let address = Box::new(address.node);
+        let address = address.node;
         self.nest(ExprKind::Deref { space: self.space(l), size, address }, depth, l, r)
     }
 
@@ -425,11 +429,11 @@ impl Builder<'_> {
     pub(crate) fn print_histogram(
         &self,
         head: PrintHead,
-        histogram: Deep<Histogram>,
+        histogram: Deep<Box<Histogram>>,
         end: Index,
     ) -> E {
         let span: Span = histogram.node.span;
-        let kind = ExprKind::Histogram(Box::new(histogram.node));
+        let kind = ExprKind::Histogram(histogram.node);
         let args = Deep { node: vec![Expr::new(kind, span)], depth: histogram.depth };
         self.make_print(head, PrintStyle::Plain, args, end)
     }

@@ -1,6 +1,6 @@
 //! Items: probes, aliases, globals and functions.
 
-use super::{Builder, Index};
+use super::{Builder, E, Index};
 use crate::ast::*;
 use crate::diagnostic::Diagnostic;
 use crate::expand::MAX_POINTS;
@@ -13,21 +13,27 @@ impl Builder<'_> {
         EmbeddedC { code: self.code(at), span: self.token_span(at) }
     }
 
-    pub(crate) fn probe(&self, points: Vec<ProbePoint>, body: Block, l: Index, r: Index) -> Probe {
+    pub(crate) fn probe(
+        &self,
+        points: Vec<ProbePoint>,
+        body: Block,
+        l: Index,
+        r: Index,
+    ) -> Box<Item> {
         self.refuse_returns();
         self.check_points(&points);
-        Probe { points, body, span: self.span(l, r) }
+        Box::new(Item::Probe(Probe { points, body, span: self.span(l, r) }))
     }
 
     pub(crate) fn alias(
         &self,
-        name: ProbePoint,
+        name: Box<ProbePoint>,
         points: Vec<ProbePoint>,
         prologue: Option<Block>,
         epilogue: Option<Block>,
         l: Index,
         r: Index,
-    ) -> Alias {
+    ) -> Box<Item> {
         self.refuse_returns();
         self.check_points(&points);
         let mut names = name.components.iter();
@@ -45,7 +51,8 @@ impl Builder<'_> {
                 "no `?` or `!` is allowed here",
             ));
         }
-        Alias { name, points, prologue, epilogue, span: self.span(l, r) }
+        let (name, span) = (*name, self.span(l, r));
+        Box::new(Item::Alias(Alias { name, points, prologue, epilogue, span }))
     }
 
     /// Reports the `return` statements of a handler, which returns to nobody.
@@ -74,23 +81,23 @@ impl Builder<'_> {
         &self,
         components: Vec<Component>,
         flag: Option<bool>,
-        condition: Option<Expr>,
+        condition: Option<E>,
         l: Index,
         r: Index,
-    ) -> ProbePoint {
+    ) -> Box<ProbePoint> {
         let last = components.len().saturating_sub(1);
         for (at, component) in components.iter().enumerate() {
             if let Component::Alternatives { points, .. } = component {
                 self.check_alternatives(points, at == last, flag, l, r);
             }
         }
-        ProbePoint {
+        Box::new(ProbePoint {
             components,
             optional: flag.is_some(),
             sufficient: flag == Some(true),
-            condition,
+            condition: condition.map(|condition| *condition.node),
             span: self.span(l, r),
-        }
+        })
     }
 
     /// Only at the end of a point, and only once, may there be `?`, `!` and conditions.
@@ -123,12 +130,18 @@ impl Builder<'_> {
         }
     }
 
-    pub(crate) fn functor(&self, l: Index, arg: Option<Literal>, r: Index) -> Component {
-        Component::Functor(Functor { name: self.ident(l), arg, span: self.span(l, r) })
+    pub(crate) fn functor(&self, l: Index, arg: Option<Literal>, r: Index) -> Box<Component> {
+        let functor = Functor { name: self.ident(l), arg, span: self.span(l, r) };
+        Box::new(Component::Functor(functor))
     }
 
-    pub(crate) fn alternatives(&self, points: Vec<ProbePoint>, l: Index, r: Index) -> Component {
-        Component::Alternatives { points, span: self.span(l, r) }
+    pub(crate) fn alternatives(
+        &self,
+        points: Vec<ProbePoint>,
+        l: Index,
+        r: Index,
+    ) -> Box<Component> {
+        Box::new(Component::Alternatives { points, span: self.span(l, r) })
     }
 
     pub(crate) fn global(
@@ -149,7 +162,7 @@ impl Builder<'_> {
         init: Option<Literal>,
         l: Index,
         r: Index,
-    ) -> GlobalVariable {
+    ) -> Box<GlobalVariable> {
         if let (Some(size), Some(init)) = (&size, &init) {
             self.report(
                 Diagnostic::error(init.span, "an array cannot be initialized", "this value")
@@ -157,7 +170,7 @@ impl Builder<'_> {
             );
         }
         let size = size.and_then(|literal| self.array_size(&literal));
-        GlobalVariable { name, wrap, size, init, span: self.span(l, r) }
+        Box::new(GlobalVariable { name, wrap, size, init, span: self.span(l, r) })
     }
 
     fn array_size(&self, literal: &Literal) -> Option<u32> {
@@ -174,8 +187,8 @@ impl Builder<'_> {
         }
     }
 
-    pub(crate) fn param(&self, name: Ident, ty: Option<Type>, l: Index, r: Index) -> Param {
-        Param { name, ty, span: self.span(l, r) }
+    pub(crate) fn param(&self, name: Ident, ty: Option<Type>, l: Index, r: Index) -> Box<Param> {
+        Box::new(Param { name, ty, span: self.span(l, r) })
     }
 
     pub(crate) fn function_rest(
@@ -184,8 +197,8 @@ impl Builder<'_> {
         result: Option<Type>,
         params: Vec<Param>,
         priority: Option<Literal>,
-        body: FunctionBody,
-    ) -> Function {
+        body: Box<FunctionBody>,
+    ) -> Box<Function> {
         self.returns.take();
         for (at, param) in params.iter().enumerate() {
             if let Some(first) = params[..at].iter().find(|p| p.name.name == param.name.name) {
@@ -200,8 +213,8 @@ impl Builder<'_> {
             }
         }
         let priority = priority.and_then(|literal| self.priority(&literal));
-        let span = name.span;
-        Function { name, private: false, result, params, priority, body, span }
+        let (body, span) = (*body, name.span);
+        Box::new(Function { name, private: false, result, params, priority, body, span })
     }
 
     fn priority(&self, literal: &Literal) -> Option<i64> {
@@ -218,10 +231,11 @@ impl Builder<'_> {
     pub(crate) fn function(
         &self,
         private: bool,
-        function: Function,
+        function: Box<Function>,
         l: Index,
         r: Index,
-    ) -> Function {
-        Function { private, span: self.span(l, r), ..function }
+    ) -> Box<Item> {
+        let span = self.span(l, r);
+        Box::new(Item::Function(Function { private, span, ..*function }))
     }
 }

@@ -4,14 +4,14 @@ use super::{Builder, Deep, E, Index, MAX_DEPTH};
 use crate::ast::*;
 use crate::diagnostic::Diagnostic;
 
-type S = Deep<Stmt>;
+pub(crate) type S = Deep<Box<Stmt>>;
 
 /// A variable of a `foreach`, whether it sorts in descending order, and the token behind its name.
-type KeyVar = (Ident, Option<bool>, Index);
+pub(crate) type KeyVar = Box<(Ident, Option<bool>, Index)>;
 
 impl Builder<'_> {
     pub(crate) fn statement(&self, kind: StmtKind, l: Index, r: Index) -> S {
-        Deep::leaf(Stmt { kind, span: self.span(l, r) })
+        Deep::leaf(Box::new(Stmt { kind, span: self.span(l, r) }))
     }
 
     /// A statement above others, the highest of which has this depth.
@@ -19,9 +19,9 @@ impl Builder<'_> {
         let span = self.span(l, r);
         if children >= MAX_DEPTH {
             self.too_deep(span);
-            return Deep::leaf(Stmt { kind: StmtKind::Null, span });
+            return Deep::leaf(Box::new(Stmt { kind: StmtKind::Null, span }));
         }
-        Deep { node: Stmt { kind, span }, depth: children + 1 }
+        Deep { node: Box::new(Stmt { kind, span }), depth: children + 1 }
     }
 
     pub(crate) fn no_statements(&self) -> Deep<Vec<Stmt>> {
@@ -29,7 +29,7 @@ impl Builder<'_> {
     }
 
     pub(crate) fn append(&self, mut list: Deep<Vec<Stmt>>, statement: S) -> Deep<Vec<Stmt>> {
-        list.node.push(statement.node);
+        list.node.push(*statement.node);
         list.depth = list.depth.max(statement.depth);
         list
     }
@@ -44,18 +44,18 @@ impl Builder<'_> {
     }
 
     pub(crate) fn expression_statement(&self, e: E, l: Index, r: Index) -> S {
-        self.nest_statement(StmtKind::Expr(e.node), e.depth, l, r)
+        self.nest_statement(StmtKind::Expr(*e.node), e.depth, l, r)
     }
 
     pub(crate) fn if_(&self, condition: E, then: S, otherwise: Option<S>, l: Index, r: Index) -> S {
         let mut depth = condition.depth.max(then.depth);
         let otherwise = otherwise.map(|statement| {
             depth = depth.max(statement.depth);
-            Box::new(statement.node)
+            statement.node
         });
-        let then = Box::new(then.node);
+        let then = then.node;
         self.nest_statement(
-            StmtKind::If { condition: condition.node, then, otherwise },
+            StmtKind::If { condition: *condition.node, then, otherwise },
             depth,
             l,
             r,
@@ -64,8 +64,8 @@ impl Builder<'_> {
 
     pub(crate) fn while_(&self, condition: E, body: S, l: Index, r: Index) -> S {
         let depth = condition.depth.max(body.depth);
-        let body = Box::new(body.node);
-        self.nest_statement(StmtKind::While { condition: condition.node, body }, depth, l, r)
+        let body = body.node;
+        self.nest_statement(StmtKind::While { condition: *condition.node, body }, depth, l, r)
     }
 
     pub(crate) fn for_(
@@ -81,11 +81,11 @@ impl Builder<'_> {
         let mut take = |e: Option<E>| {
             e.map(|e| {
                 depth = depth.max(e.depth);
-                e.node
+                *e.node
             })
         };
         let (init, condition, step) = (take(init), take(condition), take(step));
-        let body = Box::new(body.node);
+        let body = body.node;
         self.nest_statement(StmtKind::For { init, condition, step, body }, depth, l, r)
     }
 
@@ -94,7 +94,7 @@ impl Builder<'_> {
         &self,
         value: Option<KeyVar>,
         keys: Vec<KeyVar>,
-        (over, slice): (Deep<Indexable>, Option<Deep<Vec<Key>>>),
+        (over, slice): (Deep<Box<Indexable>>, Option<Deep<Vec<Key>>>),
         sort: Option<(Option<StatOp>, bool, Index)>,
         limit: Option<E>,
         body: S,
@@ -106,13 +106,13 @@ impl Builder<'_> {
         depth = depth.max(limit.as_ref().map_or(0, |limit| limit.depth));
         let sort = self.sort(value.as_ref(), &keys, sort);
         let foreach = Foreach {
-            value: value.map(|(name, ..)| name),
-            keys: keys.into_iter().map(|(name, ..)| name).collect(),
-            over: over.node,
+            value: value.map(|key| key.0),
+            keys: keys.into_iter().map(|key| key.0).collect(),
+            over: *over.node,
             slice: slice.map(|slice| slice.node),
             sort,
-            limit: limit.map(|limit| limit.node),
-            body: body.node,
+            limit: limit.map(|limit| *limit.node),
+            body: *body.node,
         };
         self.nest_statement(StmtKind::Foreach(Box::new(foreach)), depth, l, r)
     }
@@ -126,8 +126,9 @@ impl Builder<'_> {
     ) -> Option<Sort> {
         let of_value = value.map(|key| (SortBy::Value(None), key));
         let of_keys = keys.iter().enumerate().map(|(at, key)| (SortBy::Key(at), key));
-        let marked = of_value.into_iter().chain(of_keys).filter_map(|(by, (_, descending, at))| {
-            descending.map(|descending| (Sort { by, descending }, *at))
+        let marked = of_value.into_iter().chain(of_keys).filter_map(|(by, key)| {
+            let (_, descending, at) = **key;
+            descending.map(|descending| (Sort { by, descending }, at))
         });
         let of_array =
             array.map(|(op, descending, at)| (Sort { by: SortBy::Value(op), descending }, at));
@@ -149,11 +150,11 @@ impl Builder<'_> {
     pub(crate) fn return_(&self, value: Option<E>, l: Index, r: Index) -> S {
         self.returns.borrow_mut().push(self.token_span(l));
         let depth = value.as_ref().map_or(0, |value| value.depth);
-        self.nest_statement(StmtKind::Return(value.map(|value| value.node)), depth, l, r)
+        self.nest_statement(StmtKind::Return(value.map(|value| *value.node)), depth, l, r)
     }
 
     pub(crate) fn delete(&self, target: E, l: Index, r: Index) -> S {
-        self.nest_statement(StmtKind::Delete(target.node), target.depth, l, r)
+        self.nest_statement(StmtKind::Delete(*target.node), target.depth, l, r)
     }
 
     pub(crate) fn try_(
