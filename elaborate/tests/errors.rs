@@ -69,7 +69,10 @@ const CASES: &[(&str, &str)] = &[
         "histograms-differ",
         "global s\nprobe begin { s <<< 1\n print(@hist_log(s))\n print(@hist_linear(s, 0, 10, 2)) }",
     ),
-    ("histogram-with-others", "global s\nprobe begin { s <<< 1\n println(@hist_log(s)) }"),
+    (
+        "histogram-with-others",
+        "global s\nprobe begin { s <<< 1\n println(@hist_log(s), 1)\n x = println(@hist_log(s)) }",
+    ),
     ("histogram-range", "global s\nprobe begin { s <<< 1\n print(@hist_linear(s, 10, 0, 2)) }"),
     // Names.
     ("unknown-function", "probe begin { println(stlren(\"x\"))\n nosuch() }"),

@@ -85,6 +85,62 @@ fn programs() {
     }
 }
 
+/// The corpus is taken without a word, but for cases that say that they are refused.
+#[test]
+fn the_corpus() {
+    let mut refused = String::new();
+    let mut examples = support::scripts("examples");
+    examples.extend(support::scripts("tests/corpus"));
+    for (name, script) in examples {
+        let head: Vec<(&str, &str)> =
+            script.lines().filter_map(|line| line.strip_prefix("//: ")?.split_once(' ')).collect();
+        let all = |key: &'static str| {
+            head.iter().filter(move |(k, _)| *k == key).map(|(_, value)| *value)
+        };
+        if all("pass").any(|pass| pass == "1" || pass == "2") {
+            continue;
+        }
+        let mut words = all("options").flat_map(str::split_whitespace);
+        let mut options = Options::default();
+        while let Some(word) = words.next() {
+            match word {
+                "-g" => options.guru = true,
+                "-G" => {
+                    let setting = words.next().expect("a setting");
+                    let (name, value) = setting.split_once('=').expect("with a value");
+                    options.settings.push(Setting { name: name.into(), value: Some(value.into()) });
+                }
+                _ => {}
+            }
+        }
+        let mut args: Vec<String> = all("args").flat_map(words_of).collect();
+        if head.is_empty() {
+            // The examples that take arguments take the name of a function.
+            args.push("vfs_read".into());
+        }
+        let outcome = support::elaborate_with(&script, &args, &options);
+        if outcome.errors > 0 {
+            refused.push_str(&format!("{name}:\n{}", outcome.messages));
+            continue;
+        }
+        support::assert_snapshot("corpus", &name, &script, &outcome.text());
+    }
+    assert_eq!(refused, "");
+}
+
+/// Words with spaces between them; what is in quotes is one word.
+fn words_of(text: &str) -> Vec<String> {
+    let parts = text.split('"').enumerate();
+    parts
+        .flat_map(
+            |(at, part)| {
+                if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
+            },
+        )
+        .map(str::to_owned)
+        .collect()
+}
+
 #[test]
 fn the_benchmarks() {
     for (name, script) in support::scripts("bench/scripts") {

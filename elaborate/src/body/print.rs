@@ -45,7 +45,7 @@ impl Body<'_, '_> {
             self.cx.error(
                 histogram.span,
                 "a histogram can only be printed alone",
-                "use `print(…)` with nothing else",
+                "use `print(…)` or `println(…)` with nothing else, as a statement",
             );
             return Some(self.wrong_value(span));
         }
@@ -53,6 +53,13 @@ impl Body<'_, '_> {
             Some(place) => (untyped(ExprKind::PrintHistogram(place), span), None),
             None => self.wrong_value(span),
         })
+    }
+
+    /// The output of a line feed.
+    pub(super) fn line_feed(&self, span: Span) -> Expr {
+        let mut format = Format::default();
+        push_text(&mut format, b"\n");
+        untyped(ExprKind::Print(format, Vec::new()), span)
     }
 
     /// Values of any type. Their conversions are chosen when their types are known.

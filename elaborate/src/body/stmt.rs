@@ -45,6 +45,13 @@ impl Body<'_, '_> {
             ast::StmtKind::Expr(expr) => {
                 if let ast::ExprKind::EmbeddedC(code) = &expr.kind {
                     self.embedded_statement(code, expr.span)
+                } else if let Some(histogram) = line_of_histogram(expr) {
+                    // `println` of a histogram: the histogram, then the line feed.
+                    if let Some(place) = self.histogram(histogram) {
+                        let print = untyped(ExprKind::PrintHistogram(place), expr.span);
+                        out.push(Stmt { kind: StmtKind::Expr(print), span });
+                    }
+                    StmtKind::Expr(self.line_feed(expr.span))
                 } else {
                     let (expr, _) = self.expr(expr, false);
                     effect(expr)
@@ -332,6 +339,19 @@ impl Body<'_, '_> {
         }
         let descending = sort.is_some_and(|sort| sort.descending);
         Some(StmtKind::ForeachBucket { index, place: place?, descending, limit, body })
+    }
+}
+
+/// The histogram that a `println` prints, if it prints one.
+fn line_of_histogram(source: &ast::Expr) -> Option<&ast::Histogram> {
+    let ast::ExprKind::Print(print) = &source.kind else { return None };
+    match print.args.as_slice() {
+        [ast::Expr { kind: ast::ExprKind::Histogram(histogram), .. }]
+            if print.newline && !print.to_string && print.style == ast::PrintStyle::Plain =>
+        {
+            Some(histogram)
+        }
+        _ => None,
     }
 }
 

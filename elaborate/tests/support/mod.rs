@@ -41,15 +41,20 @@ pub(crate) fn root() -> PathBuf {
 
 /// Elaborates a script with the library that comes with xlate. The probed kernel is unknown.
 pub(crate) fn elaborate(script: &str, options: &Options) -> Outcome {
-    run(script, options, false)
+    run(script, &[], options, false)
+}
+
+/// The same with script arguments.
+pub(crate) fn elaborate_with(script: &str, args: &[String], options: &Options) -> Outcome {
+    run(script, args, options, false)
 }
 
 /// The same, but pass 2 runs even if pass 1 found errors.
 pub(crate) fn elaborate_anyway(script: &str, options: &Options) -> Outcome {
-    run(script, options, true)
+    run(script, &[], options, true)
 }
 
-fn run(script: &str, options: &Options, anyway: bool) -> Outcome {
+fn run(script: &str, args: &[String], options: &Options, anyway: bool) -> Outcome {
     let mut sources = SourceMap::new();
     let environment = Environment { guru_mode: options.guru, ..Environment::default() };
     let mut library = Library::new();
@@ -65,8 +70,12 @@ fn run(script: &str, options: &Options, anyway: bool) -> Outcome {
         };
         macros.extend(parse_library_macros(&mut sources, file, &options).0);
     }
-    let parse =
-        |library| ParseOptions { environment: &environment, macros: &macros, args: &[], library };
+    let parse = |library| ParseOptions {
+        environment: &environment,
+        macros: &macros,
+        args: if library { &[] } else { args },
+        library,
+    };
     let file = sources.add("script.stp", script);
     let (parsed, mut diagnostics) = parse_script(&mut sources, file, &parse(false));
     let mut loaded = Vec::new();
