@@ -94,6 +94,12 @@ impl Library {
         self.macros.iter().map(|file| (file.name.as_str(), &*file.text))
     }
 
+    /// Names and texts of the `.stp` files.
+    #[cfg(test)]
+    pub(crate) fn script_files(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.scripts.iter().map(|file| (file.name.as_str(), &*file.text))
+    }
+
     /// The names of all functions in the library.
     pub(crate) fn function_names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().flat_map(|names| names.functions.iter().map(String::as_str))

@@ -71,7 +71,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "histogram-with-others",
-        "global s\nprobe begin { s <<< 1\n println(@hist_log(s), 1)\n x = println(@hist_log(s)) }",
+        "global s\nprobe begin { s <<< 1\n x = println(@hist_log(s))\n println(sprint(@hist_log(s))) }",
     ),
     ("histogram-range", "global s\nprobe begin { s <<< 1\n print(@hist_linear(s, 10, 0, 2)) }"),
     // Names.

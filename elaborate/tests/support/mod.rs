@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use xlate_elaborate::program::Program;
 use xlate_elaborate::{Library, Options};
 use xlate_grammar::{
@@ -99,23 +99,25 @@ fn run(script: &str, args: &[String], options: &Options, anyway: bool) -> Outcom
     }
 }
 
-/// Names and texts of the scripts in a folder of the project and below, sorted.
+/// Names and texts of the scripts in a folder of the project and below, sorted. Folders below are
+/// part of the name.
 pub(crate) fn scripts(folder: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    collect(&root().join(folder), &mut found);
+    collect(&root().join(folder), "", &mut found);
     found.sort();
     found
 }
 
-fn collect(folder: &std::path::Path, found: &mut Vec<(String, String)>) {
+fn collect(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("it can be read").path();
         if path.is_dir() {
-            collect(&path, found);
+            let name = path.file_name().expect("it has a name").to_string_lossy();
+            collect(&path, &format!("{prefix}{name}-"), found);
         } else if path.extension().is_some_and(|extension| extension == "stp") {
             let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
             let text = fs::read(&path).expect("it can be read");
-            found.push((name, String::from_utf8_lossy(&text).into_owned()));
+            found.push((format!("{prefix}{name}"), String::from_utf8_lossy(&text).into_owned()));
         }
     }
 }
