@@ -80,8 +80,8 @@ pub struct Options {
 
     /// Stop after pass N
     ///
-    /// With 1 to 3, the result is printed: the script, the typed program, the C. With 4, the path of
-    /// the module.
+    /// With 1 to 3, the result is printed: the script, its globals, functions and probes, the C.
+    /// With 4, the path of the module.
     #[arg(
         short = 'p',
         value_name = "N",

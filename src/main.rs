@@ -1,3 +1,7 @@
 //! The `xlate` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(xlate::driver::main(std::env::args_os()))
+}

@@ -27,6 +27,11 @@ impl Config {
         self.values.get(name).map(String::as_str)
     }
 
+    /// The options that are on and their values, in no set order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.values.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// How many options are on.
     pub fn len(&self) -> usize {
         self.values.len()

@@ -1,0 +1,193 @@
+//! The `xlate` command: the five passes in order, and what is printed between them.
+
+use std::ffi::OsString;
+use std::io;
+use std::thread;
+
+use clap::Parser;
+use xlate_codegen::EmitOptions;
+use xlate_elaborate::listing;
+use xlate_elaborate::program::Program;
+use xlate_ir::module::Module;
+use xlate_run::Cache;
+use xlate_symbols::{Kernel, KernelSpec};
+
+use crate::Failure;
+use crate::cli::{Emit, Options};
+use crate::console::{Console, write_result};
+use crate::execute;
+use crate::input::{self, Input};
+use crate::optimize::{describe, optimize, pipeline};
+use crate::stage::{Running, Stage, report_panics};
+use crate::translator::{Script, Translator};
+
+/// The stack for trees as deep as the grammar lets them be. Only what is used of it takes memory.
+const STACK_BYTES: usize = 512 << 20;
+
+/// Exit status of bad input and of anything else that does not work.
+const FAILED: u8 = 1;
+
+/// Exit status of a run that was interrupted before it began: 128 and the signal's number, as a
+/// shell has it.
+const INTERRUPTED: u8 = 130;
+
+/// Runs the command with its arguments, the program's name first; gives its exit status.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    report_panics();
+    let options = match Options::try_parse_from(arguments) {
+        Ok(options) => options,
+        Err(error) => {
+            // Help and version are errors here too, but not for the user.
+            let _ = error.print();
+            return if error.use_stderr() { FAILED } else { 0 };
+        }
+    };
+    let console = Console::new(!options.no_warnings);
+    match on_deep_stack(move || execute(&options, console)) {
+        Ok(Ok(Ok(status))) => status,
+        Ok(Ok(Err(Failure::Message(message)))) => {
+            console.error(&message);
+            FAILED
+        }
+        Ok(Ok(Err(Failure::Refused))) => FAILED,
+        Ok(Ok(Err(Failure::Internal(message)))) => {
+            console.error(&message);
+            FAILED
+        }
+        Ok(Ok(Err(Failure::Interrupted))) => {
+            console.error("interrupted");
+            INTERRUPTED
+        }
+        // The panic hook has said what happened.
+        Ok(Err(_)) => FAILED,
+        Err(error) => {
+            console.error(&format!("cannot start a thread: {error}"));
+            FAILED
+        }
+    }
+}
+
+/// Runs `work` on a thread with a large stack: trees are walked recursively.
+fn on_deep_stack<R: Send + 'static>(
+    work: impl FnOnce() -> R + Send + 'static,
+) -> io::Result<thread::Result<R>> {
+    Ok(thread::Builder::new().name("xlate".into()).stack_size(STACK_BYTES).spawn(work)?.join())
+}
+
+fn execute(options: &Options, console: Console) -> Result<u8, Failure> {
+    if options.passes.as_deref() == Some("") {
+        write_result(&describe(), None)?;
+        return Ok(0);
+    }
+    // Wrong names are refused before any work is done.
+    pipeline(options)?;
+    match input::read(options)? {
+        Input::Module(file, words) => execute::run_prebuilt(options, console, file, words),
+        Input::Script(script) => translate_and_run(options, console, script),
+    }
+}
+
+fn translate_and_run(options: &Options, console: Console, script: Script) -> Result<u8, Failure> {
+    let spec = options.release.as_deref().map(KernelSpec::from_argument).unwrap_or_default();
+    let mut kernel = Kernel::open(&spec).map_err(|error| Failure::Message(error.to_string()))?;
+    let cache = Cache::open();
+    if let Ok(cache) = &cache {
+        kernel = kernel.with_cache(cache.kernels());
+    }
+    let mut translator = Translator::new(options, &kernel)?;
+    let translated = translate(options, console, &mut translator, script);
+    let said = translator.take_diagnostics();
+    console.diagnostics(translator.sources(), &said);
+    let Some(source) = translated? else { return Ok(0) };
+
+    let interrupts = execute::catch_interrupts()?;
+    if let Err(problem) = &cache {
+        console.warning(&problem.to_string());
+    }
+    let cache = cache.as_ref().ok();
+    let module = execute::compile(options, console, &kernel, cache, &source, &interrupts)?;
+    if options.emit == Some(Emit::Ko) || (options.last_pass == 4 && options.module_name.is_some()) {
+        let path = execute::save(options, &module)?;
+        write_result(&format!("{}\n", path.display()), None)?;
+        return Ok(0);
+    }
+    if options.last_pass == 4 {
+        write_result(&format!("{}\n", module.path.display()), None)?;
+        return Ok(0);
+    }
+    execute::run(options, console, &module.path, &[], &interrupts)
+}
+
+/// Passes 1 to 3. Gives the C, or nothing if a result of these passes was asked for and printed.
+fn translate(
+    options: &Options,
+    console: Console,
+    translator: &mut Translator<'_>,
+    script: Script,
+) -> Result<Option<String>, Failure> {
+    let emitted = options.emitted();
+    let print = |text: &str| write_result(text, options.output.as_deref()).map(|()| None);
+
+    let pass = Running::start(Stage::Parse);
+    let tree = translator.parse(script)?;
+    report(options, console, pass, "parsed the script");
+    if emitted == Some(Emit::Ast) {
+        return print(&format!("{tree:#?}\n"));
+    }
+
+    let pass = Running::start(Stage::Elaborate);
+    let program = translator.elaborate(&tree)?;
+    let what = elaborated(&program, translator.library_files());
+    report(options, console, pass, &what);
+    if emitted == Some(Emit::Typed) {
+        let in_full = options.emit.is_some();
+        return print(&if in_full { program.to_string() } else { listing(&program) });
+    }
+
+    let pass = Running::start(Stage::Translate);
+    let mut module = translator.lower(&program)?;
+    optimize(options, console, &mut module)?;
+    match emitted {
+        Some(Emit::Ir) => return print(&xlate_ir::text::print(&module)),
+        Some(Emit::Cfg) => return print(&xlate_report::graph::control_flow(&module)),
+        _ => {}
+    }
+    let source = emit(&module, translator.macros())?;
+    report(options, console, pass, "translated to C");
+    if emitted == Some(Emit::C) { print(&source) } else { Ok(Some(source)) }
+}
+
+/// The C of a module, with macros defined ahead of everything.
+fn emit(module: &Module, macros: &[(String, String)]) -> Result<String, Failure> {
+    let options = EmitOptions {
+        generator: concat!("xlate ", env!("CARGO_PKG_VERSION")).to_owned(),
+        ..EmitOptions::default()
+    };
+    let emitted = xlate_codegen::emit(module, &options);
+    let c = emitted.map_err(|error| Failure::Message(error.to_string()))?.c;
+    let define = |(name, value): &(String, String)| format!("#define {name} {value}\n");
+    let defines: String = macros.iter().map(define).collect();
+    Ok(match c.find("#include") {
+        Some(at) => format!("{}{defines}{}", &c[..at], &c[at..]),
+        None => defines + &c,
+    })
+}
+
+fn report(options: &Options, console: Console, pass: Running, what: &str) {
+    if options.verbose > 0 {
+        console.line(&pass.finish(what));
+    }
+}
+
+fn elaborated(program: &Program, library_files: usize) -> String {
+    let probes = counted(program.probes.len(), "probe");
+    let functions = counted(program.functions.len(), "function");
+    let globals = counted(program.globals.len(), "global");
+    let library = counted(library_files, "library script");
+    format!("elaborated {probes}, {functions} and {globals} with {library}")
+}
+
+fn counted(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}

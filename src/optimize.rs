@@ -1,0 +1,142 @@
+//! Which optimization passes run, and what is shown of them.
+
+use xlate_ir::module::Module;
+use xlate_ir::text;
+use xlate_passes::manager::{self, Observer, Report};
+use xlate_passes::pipeline::Pipeline;
+use xlate_passes::registry::{PASSES, Pass};
+
+use crate::Failure;
+use crate::cli::Options;
+use crate::console::Console;
+
+/// Runs the optimization passes that the options ask for.
+///
+/// # Errors
+/// If an option names a pass that there is not, or if a pass breaks the IR, which is an internal
+/// error.
+pub fn optimize(
+    options: &Options,
+    console: Console,
+    module: &mut Module,
+) -> Result<Report, Failure> {
+    let pipeline = pipeline(options)?;
+    let mut observer = Printer { options, console, before: None };
+    let mut how = manager::Options::default();
+    how.verify_each |= options.verify_each;
+    let report = manager::run(module, &pipeline, &how, &mut observer)
+        .map_err(|error| Failure::Internal(error.to_string()))?;
+    if options.time_passes {
+        console.line(xlate_report::time::passes(&report).trim_end());
+    }
+    Ok(report)
+}
+
+/// The passes to run; checks all names of passes in the options.
+///
+/// # Errors
+/// If there is no pass of such a name.
+pub fn pipeline(options: &Options) -> Result<Pipeline, Failure> {
+    for name in options.print_before.iter().chain(&options.print_after) {
+        if name != "all" {
+            parse(name)?;
+        }
+    }
+    match &options.passes {
+        Some(list) => parse(list),
+        None if options.optimize == 0 => Ok(Pipeline::none()),
+        None => Ok(Pipeline::standard()),
+    }
+}
+
+fn parse(list: &str) -> Result<Pipeline, Failure> {
+    Pipeline::parse(list).map_err(|error| {
+        Failure::Message(format!("{error}; --passes without a list describes all passes"))
+    })
+}
+
+/// All passes with what they do, and the order in which they run by default.
+pub fn describe() -> String {
+    let width = PASSES.iter().map(|pass| pass.name.len()).max().unwrap_or(0);
+    let rows = PASSES.iter().map(|pass| format!("  {:width$}  {}\n", pass.name, pass.description));
+    format!(
+        "Passes, for --passes=, --print-before= and --print-after=:\n{}\n\
+         By default: --passes='{}', where (…)* repeats passes until nothing changes.\n",
+        rows.collect::<String>(),
+        Pipeline::standard(),
+    )
+}
+
+/// Prints the IR around passes.
+struct Printer<'o> {
+    options: &'o Options,
+    console: Console,
+    /// The IR before the pass that runs, if its changes are to be shown.
+    before: Option<String>,
+}
+
+impl Observer for Printer<'_> {
+    fn before(&mut self, pass: &Pass, module: &Module) {
+        if names(&self.options.print_before, pass) {
+            self.print(&format!("; before {}", pass.name), &text::print(module));
+        }
+        if self.options.print_changed {
+            self.before = Some(text::print(module));
+        }
+    }
+
+    fn after(&mut self, pass: &Pass, module: &Module, changed: bool) {
+        if names(&self.options.print_after, pass) {
+            self.print(&format!("; after {}", pass.name), &text::print(module));
+        }
+        if let Some(before) = self.before.take().filter(|_| changed) {
+            let after = text::print(module);
+            let changes = xlate_report::diff::lines(&before, &after, self.console.has_colour());
+            self.print(&format!("; changed by {}", pass.name), &changes);
+        }
+    }
+}
+
+impl Printer<'_> {
+    fn print(&self, title: &str, text: &str) {
+        self.console.line(title);
+        self.console.line(text.trim_end());
+    }
+}
+
+fn names(wanted: &[String], pass: &Pass) -> bool {
+    wanted.iter().any(|name| name == "all" || name == pass.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    fn chosen(words: &[&str]) -> Result<String, Failure> {
+        let options = Options::try_parse_from([&["xlate"], words].concat()).expect("good options");
+        pipeline(&options).map(|pipeline| pipeline.to_string())
+    }
+
+    #[test]
+    fn options_choose_the_passes() {
+        assert_eq!(chosen(&[]), Ok(Pipeline::standard().to_string()));
+        assert_eq!(chosen(&["-O0"]), Ok(String::new()));
+        assert_eq!(chosen(&["-O0", "--passes=sccp,dead-code"]), Ok("sccp,dead-code".to_owned()));
+    }
+
+    #[test]
+    fn unknown_passes_are_refused_wherever_they_are_named() {
+        let message = "there is no pass `spcc`; --passes without a list describes all passes";
+        for option in ["--passes=spcc", "--print-after=spcc", "--print-before=spcc"] {
+            assert_eq!(chosen(&[option]), Err(Failure::Message(message.to_owned())));
+        }
+        assert!(chosen(&["--print-after=all"]).is_ok());
+    }
+
+    #[test]
+    fn every_pass_is_described() {
+        let text = describe();
+        assert!(PASSES.iter().all(|pass| text.contains(pass.description)), "{text}");
+    }
+}
