@@ -85,10 +85,26 @@ fn block_mut(stmt: &mut Stmt, second: bool) -> Option<&mut Vec<Stmt>> {
 
 fn declare_here(list: &mut Vec<Stmt>, mut own: BTreeMap<String, String>, order: &[String]) {
     let mut declarations = Vec::new();
+    // The handler's actions are handed out after its variables have their first values, unless one of
+    // those is from a function of the script.
+    let spends = |value: &Expr| value.calls_script();
+    let budget = match list.first() {
+        Some(Stmt::Expr(Expr::Call(name, _))) if name == "xl_budget" => Some(list.remove(0)),
+        _ => None,
+    };
+    // Places are named by address in the first values of others.
+    for name in order {
+        if own.get(name).is_some_and(|ty| ty.starts_with("XL_STRING"))
+            && let Some(ty) = own.remove(name)
+        {
+            declarations.push(Stmt::Declare(ty, name.clone()));
+        }
+    }
     let mut at = 0;
     while let Some(stmt) = list.get(at) {
         match stmt {
             Stmt::Define(..) => declarations.push(stmt.clone()),
+            Stmt::Assign(_, value) if budget.is_some() && spends(value) => break,
             Stmt::Assign(Expr::Atom(name), value) => match own.remove(name) {
                 Some(ty) => declarations.push(Stmt::Define(ty, name.clone(), value.clone())),
                 None => break,
@@ -98,6 +114,7 @@ fn declare_here(list: &mut Vec<Stmt>, mut own: BTreeMap<String, String>, order: 
         at += 1;
     }
     list.drain(..at);
+    list.splice(0..0, budget);
     // One line for each type, in the order in which types come up.
     let mut lines: Vec<(String, Vec<String>)> = Vec::new();
     for name in order {

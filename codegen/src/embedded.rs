@@ -61,7 +61,11 @@ pub(crate) fn emit(
     if !returns_text {
         start.push('\n');
     }
-    let mut macros = format!("#undef STAP_RETURN\n#define STAP_RETURN STAP_RETURN_{kind}\n");
+    let mut macros = String::from("#undef STAP_RETVALUE\n#undef STAP_RETURN\n");
+    if returns_text {
+        macros.push_str("#define STAP_RETVALUE (ret->s)\n");
+    }
+    let _ = writeln!(macros, "#define STAP_RETURN STAP_RETURN_{kind}");
     for &global in effects.reads.union(&effects.writes) {
         if has_word(text, &format!("STAP_GLOBAL_GET_{}", shared.facts.module.globals[global].name))
         {

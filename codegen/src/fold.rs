@@ -17,6 +17,9 @@ use xlate_ir::types::{Const, Type};
 use crate::facts::{Facts, Field};
 use crate::repr::{self, Repr};
 
+/// Operations in one expression, at most: more than that, nobody would write on one line.
+const LARGEST_EXPRESSION: usize = 8;
+
 /// Where a value lives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Home {
@@ -43,6 +46,8 @@ struct Pending {
     volatile: bool,
     /// It, or something folded into it, is taken from the current element of a walk.
     walks: bool,
+    /// Operators, calls and leaves in its expression.
+    size: usize,
 }
 
 impl Folding {
@@ -69,6 +74,9 @@ impl Folding {
         }
         folding
     }
+
+    /// Operations in one expression, at most: more than that, nobody would write on one line.
+    const LARGEST_EXPRESSION: usize = 8;
 
     /// Where a value lives.
     pub(crate) fn home(&self, value: Value) -> Home {
@@ -273,6 +281,7 @@ impl Folder<'_> {
             reads: own.reads.clone(),
             volatile: own.invariance == Invariance::Volatile && !is_walk_query(&data.op),
             walks: is_walk_query(&data.op),
+            size: 1,
         };
         self.consume(&data.op, &mut folded);
         if self.may_wait(block, inst) {
@@ -302,13 +311,16 @@ impl Folder<'_> {
         for (index, operand) in operands.into_iter().enumerate() {
             let Some(at) = self.pending.iter().position(|p| p.value == operand) else { continue };
             let pending = self.pending.remove(at);
-            if self.must_be_named(op, index, operand, &pending) {
+            let is_str = self.body.type_of(operand).is_str();
+            let too_long = into.size + pending.size > LARGEST_EXPRESSION && !is_str;
+            if too_long || self.must_be_named(op, index, operand, &pending) {
                 self.folding.homes[operand.index()] = Home::Variable;
                 continue;
             }
             into.reads.extend(pending.reads);
             into.volatile |= pending.volatile;
             into.walks |= pending.walks;
+            into.size += pending.size;
         }
     }
 

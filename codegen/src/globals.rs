@@ -40,7 +40,7 @@ pub(crate) fn emit(
             let _ = writeln!(out, "static struct xl_lock {lock};");
         }
     }
-    if structs.is_empty() { out } else { format!("{structs}\n{out}") }
+    format!("{structs}{out}")
 }
 
 /// Whether the code uses a global, or a function of an array.
@@ -159,7 +159,7 @@ impl Definition<'_> {
                     writeln!(out, "\tu64 histogram[XL_LINEAR_BUCKETS({low}, {high}, {width})];");
             }
         }
-        out.push_str("};\n");
+        out.push_str("};\n\n");
         out
     }
 
@@ -177,7 +177,7 @@ impl Definition<'_> {
             };
             let _ = writeln!(out, "\t{ty} k{n};");
         }
-        out.push_str("};\n");
+        out.push_str("};\n\n");
         if words {
             return out;
         }
@@ -205,7 +205,7 @@ impl Definition<'_> {
             }
         }
         let equal = equal.join(" &&\n\t       ");
-        let head = format!("const struct {name}_key *e,\n\t\t\t\tconst struct {name}_lookup *k");
+        let head = format!("const struct {name}_key *e, const struct {name}_lookup *k");
         let _ = write!(
             out,
             "}};\n\nstatic inline u64 {name}_hash(const struct {name}_lookup *k)\n{{\n\treturn {hash};\n}}\n\n\
@@ -305,8 +305,11 @@ fn stat_value(field: StatField, entry: &str) -> String {
         StatField::Min => format!("{value}.min"),
         StatField::Max => format!("{value}.max"),
         StatField::Avg => format!("xl_div({value}.sum, {value}.count)"),
+        StatField::Variance(0) => {
+            format!("xl_variance(&{value}.squares, {value}.count, {value}.sum)")
+        }
         StatField::Variance(shift) => {
-            format!("xl_variance(&{value}.squares, {value}.count, {value}.sum, {shift})")
+            format!("xl_variance_shifted(&{value}.squares, {value}.count, {value}.sum, {shift})")
         }
     }
 }

@@ -405,6 +405,11 @@ fn default_name<'b>(body: &'b Body, folding: &Folding, groups: &Groups, leader: 
     let first = Value::from_index(groups.members[leader][0]);
     let Some(inst) = folding.definition(first) else { return "t" };
     match &body.insts[inst].op {
+        Op::Intrinsic(intrinsic, _)
+            if !repr::is_value_query(*intrinsic) && body.type_of(first).is_str() =>
+        {
+            "text"
+        }
         Op::Intrinsic(intrinsic, _) => {
             let name = intrinsic.signature().name;
             name.rsplit('.').next().unwrap_or(name)

@@ -405,5 +405,8 @@ fn defines(limits: &Limits, facts: &Facts, needs: &Needs, has_frame: bool) -> St
     if needs.error_text {
         out.push_str("#define XL_ERROR_TEXT\n");
     }
+    if needs.tokenizes {
+        out.push_str("#define XL_TOKENIZE\n");
+    }
     out
 }

@@ -13,6 +13,8 @@ pub(crate) struct Needs {
     pub(crate) headers: BTreeSet<&'static str>,
     /// Whether some error has a message that is not a literal.
     pub(crate) error_text: bool,
+    /// Whether a string is taken apart.
+    pub(crate) tokenizes: bool,
     /// Comparison functions for sorting, in the order of first use.
     pub(crate) orders: IndexMap<(Global, SortKey, bool), String>,
     /// The frames of functions and handlers, in order of emission.

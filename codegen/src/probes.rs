@@ -9,6 +9,7 @@ use xlate_ir::module::{Period, ProbeKind, ProbePoint};
 use xlate_ir::types::{Const, Type};
 
 use crate::body::{probe_field, probe_text};
+use crate::c::layout::WIDTH;
 use crate::c::literal;
 use crate::facts::Facts;
 use crate::module_names::ModuleNames;
@@ -60,14 +61,14 @@ impl Record {
     }
 
     /// The initializer of one probe point's.
-    fn initializer(&self, point: &ProbePoint) -> String {
+    fn initializer(&self, point: &ProbePoint) -> Vec<String> {
         let fields = point.record.iter().map(|field| match field {
             Const::Long(n) => literal::long(*n),
             Const::Str(bytes) => text_initializer(bytes),
         });
         let queries =
             self.queries.iter().map(|&query| text_initializer(probe_text(query, point).as_bytes()));
-        format!("{{ {} }}", fields.chain(queries).collect::<Vec<_>>().join(", "))
+        fields.chain(queries).collect()
     }
 }
 
@@ -177,12 +178,13 @@ impl Tables<'_> {
             .clone();
         let mut row = row_start(&point.kind, &entry);
         if let Some(record) = self.record(point) {
-            let _ = write!(row, ", .data = &{record}");
+            row.push(format!(".data = &{record}"));
         }
         if point.optional && family.attaches() {
-            row.push_str(", .optional = true");
+            row.push(".optional = true".to_owned());
         }
-        self.rows.entry(family).or_default().push(format!("\t{{ {row} }},\n"));
+        let row = format!("{},\n", braced("", 1, &row));
+        self.rows.entry(family).or_default().push(row);
     }
 
     /// The name of a probe point's record, if its handler gets one.
@@ -196,7 +198,8 @@ impl Tables<'_> {
         self.record_count += 1;
         let handler = self.names.handler(point.handler);
         let value = record.initializer(point);
-        let _ = writeln!(self.records, "static const struct {handler}_record {name} = {value};");
+        let head = format!("static const struct {handler}_record {name} = ");
+        let _ = writeln!(self.records, "{};", braced(&head, 0, &value));
         Some(name)
     }
 
@@ -292,35 +295,51 @@ fn table_name(word: &str) -> String {
     format!("{word}s")
 }
 
+/// A list in braces behind a head, on one line if it fits, else on one line for each item.
+fn braced(head: &str, depth: usize, items: &[String]) -> String {
+    let tabs = "\t".repeat(depth);
+    let line = format!("{{ {} }}", items.join(", "));
+    if 8 * depth + head.chars().count() + line.chars().count() < WIDTH {
+        return format!("{tabs}{head}{line}");
+    }
+    let mut out = format!("{tabs}{head}{{\n");
+    for item in items {
+        let _ = writeln!(out, "{tabs}\t{item},");
+    }
+    let _ = write!(out, "{tabs}}}");
+    out
+}
+
 /// What a row of a table says of the point itself.
-fn row_start(kind: &ProbeKind, entry: &str) -> String {
+fn row_start(kind: &ProbeKind, entry: &str) -> Vec<String> {
+    let text = |name: &str| literal::string(name.as_bytes());
     match kind {
         ProbeKind::Tracepoint(name) => {
-            format!(".name = {}, .probe = {entry}", literal::string(name.as_bytes()))
+            vec![format!(".name = {}", text(name)), format!(".probe = {entry}")]
         }
-        ProbeKind::Kprobe(name) => format!(
-            ".kp.symbol_name = {}, .kp.pre_handler = {entry}",
-            literal::string(name.as_bytes())
-        ),
+        ProbeKind::Kprobe(name) => {
+            vec![format!(".kp.symbol_name = {}", text(name)), format!(".kp.pre_handler = {entry}")]
+        }
         ProbeKind::Kretprobe(name, active) => {
-            let mut row = format!(
-                ".rp.kp.symbol_name = {}, .rp.handler = {entry}",
-                literal::string(name.as_bytes())
-            );
-            if let Some(active) = active {
-                let _ = write!(row, ", .rp.maxactive = {active}");
-            }
+            let mut row = vec![
+                format!(".rp.kp.symbol_name = {}", text(name)),
+                format!(".rp.handler = {entry}"),
+            ];
+            row.extend(active.map(|active| format!(".rp.maxactive = {active}")));
             row
         }
         ProbeKind::Timer { period, randomize } => {
             let (Period::Jiffies(interval) | Period::Nanoseconds(interval)) = period;
-            let mut row = format!(".function = {entry}, .interval = {}", unsigned(*interval));
+            let mut row = vec![
+                format!(".function = {entry}"),
+                format!(".interval = {}", unsigned(*interval)),
+            ];
             if *randomize != 0 {
-                let _ = write!(row, ", .randomize = {}", unsigned(*randomize));
+                row.push(format!(".randomize = {}", unsigned(*randomize)));
             }
             row
         }
-        _ => format!(".function = {entry}"),
+        _ => vec![format!(".function = {entry}")],
     }
 }
 

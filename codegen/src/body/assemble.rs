@@ -85,6 +85,7 @@ pub(crate) fn emit(
         copied: interference.copied,
         node: 0,
         nodes: BTreeMap::new(),
+        landings: BTreeMap::new(),
         catch: None,
         held: Vec::new(),
         exits: BTreeSet::new(),

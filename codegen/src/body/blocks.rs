@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xlate_ir::entities::{Block, Entity, Value};
+use xlate_ir::entities::{Block, Inst, Value};
 use xlate_ir::instructions::{BlockCall, Op, Terminator};
+use xlate_ir::intrinsics::Intrinsic;
 use xlate_ir::types::Const;
 
 use super::calls::raised;
@@ -37,14 +38,28 @@ impl BodyEmitter<'_> {
             self.nodes.insert(block, node);
         }
         let catches = catch_blocks(self, &order);
+        self.landings = catches
+            .iter()
+            .filter(|(_, shared)| **shared)
+            .map(|(&block, _)| block)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|block| (block, self.new_node()))
+            .collect();
         let mut held_at: BTreeMap<Block, Vec<locks::Held>> = BTreeMap::new();
         held_at.insert(self.body.entry(), self.held.clone());
         for &block in &order {
             self.held = held_at.get(&block).cloned().unwrap_or_default();
             self.node = self.nodes[&block];
             self.block = block;
-            if catches.contains(&block) {
-                self.begin_catch(block);
+            if let Some(&landing) = self.landings.get(&block) {
+                self.node = landing;
+                self.begin_catch(None);
+                let to = self.nodes[&block];
+                self.leave_by(Exit::Jump(Edge { to, copies: Vec::new() }));
+                self.node = to;
+            } else if catches.contains_key(&block) {
+                self.begin_catch(self.body.blocks[block].insts.first().copied());
             }
             self.one_block(block);
             for call in self.body.blocks[block].terminator.successors() {
@@ -54,8 +69,8 @@ impl BodyEmitter<'_> {
     }
 
     /// A block that errors lead to: takes the error, or passes it on if nothing may catch it.
-    fn begin_catch(&mut self, block: Block) {
-        let message = self.body.blocks[block].insts.first().and_then(|&inst| {
+    fn begin_catch(&mut self, first: Option<Inst>) {
+        let message = first.and_then(|inst| {
             let is_caught = matches!(self.body.insts[inst].op, Op::Caught);
             self.result_of(inst).filter(|_| is_caught)
         });
@@ -83,7 +98,7 @@ impl BodyEmitter<'_> {
         }
         match &data.terminator {
             Terminator::Try(normal, catch) => {
-                self.catch = Some(self.edge(catch));
+                self.catch = Some(self.raise_edge(catch));
                 if let Some(last) = last {
                     self.instruction(last);
                 }
@@ -110,7 +125,7 @@ impl BodyEmitter<'_> {
                 let mut raise = self.raise_message(*message, *pos);
                 match catch {
                     Some(catch) => {
-                        let edge = self.edge(catch);
+                        let edge = self.raise_edge(catch);
                         self.graph.nodes[self.node].stmts.append(&mut raise);
                         self.leave_by(Exit::Jump(edge));
                     }
@@ -135,7 +150,7 @@ impl BodyEmitter<'_> {
         self.release_all();
         let Some(value) = value else { return self.leave_by(Exit::Return(None)) };
         let repr = self.result.map_or(Repr::Long, Repr::of);
-        let is_literal = self.folding.constant(self.body, value).is_some();
+        let is_literal = self.is_lasting(value);
         let in_place = self
             .locals
             .get(value)
@@ -151,6 +166,19 @@ impl BodyEmitter<'_> {
         self.leave_by(Exit::Return(Some(result)));
     }
 
+    /// Whether a string lies where it outlives the function: in a literal, or in the probe table.
+    fn is_lasting(&self, value: Value) -> bool {
+        self.folding.home(value) == Home::Inline
+            && self.folding.definition(value).is_some_and(|inst| {
+                matches!(
+                    self.body.insts[inst].op,
+                    Op::Const(_)
+                        | Op::Record(_)
+                        | Op::Intrinsic(Intrinsic::Pp | Intrinsic::Pn | Intrinsic::ModuleName, _)
+                )
+            })
+    }
+
     /// The edge of a block call, with its arguments assigned one after the other as if at once.
     fn edge(&mut self, call: &BlockCall) -> Edge {
         let params = self.body.blocks[call.block].params.clone();
@@ -161,6 +189,15 @@ impl BodyEmitter<'_> {
             }
         }
         Edge { to: self.nodes[&call.block], copies: self.in_sequence(copies) }
+    }
+
+    /// The same for an edge that an error takes: by way of the landing, if the block has one.
+    fn raise_edge(&mut self, call: &BlockCall) -> Edge {
+        let mut edge = self.edge(call);
+        if let Some(&landing) = self.landings.get(&call.block) {
+            edge.to = landing;
+        }
+        edge
     }
 
     fn copy(&mut self, arg: Value, param: Value) -> Option<Copy> {
@@ -181,7 +218,7 @@ impl BodyEmitter<'_> {
             }
         }
         let value = self.value_as(arg, local.repr);
-        let is_literal = self.folding.constant(body, arg).is_some();
+        let is_literal = self.is_lasting(arg);
         let place = local
             .place
             .as_ref()
@@ -195,12 +232,16 @@ impl BodyEmitter<'_> {
     fn in_sequence(&mut self, mut copies: Vec<Copy>) -> Vec<Stmt> {
         let mut list = Vec::new();
         while !copies.is_empty() {
-            let free = (0..copies.len()).find(|&n| {
-                copies
-                    .iter()
-                    .enumerate()
-                    .all(|(m, other)| m == n || !other.reads.contains(&copies[n].to))
-            });
+            let is_free = |n: usize| {
+                let to = copies[n].to;
+                copies.iter().enumerate().all(|(m, other)| m == n || !other.reads.contains(&to))
+            };
+            // What only counts comes last, where a loop that counts has it.
+            let counts = |n: &usize| copies[*n].reads.contains(&copies[*n].to);
+            let free: Vec<usize> = (0..copies.len()).filter(|&n| is_free(n)).collect();
+            let cyclic = free.iter().all(counts) && free.len() < copies.len();
+            let free = free.iter().find(|n| !counts(n)).or(free.first()).copied();
+            let free = free.filter(|_| !cyclic);
             match free {
                 Some(n) => {
                     let copy = copies.remove(n);
@@ -212,11 +253,12 @@ impl BodyEmitter<'_> {
                 }
                 None => {
                     let copies_text = copies.iter().any(|copy| copy.place.is_some());
-                    let first = &mut copies[0];
-                    let (value, repr) = (first.value.clone(), first.repr);
+                    // One that others wait for.
+                    let at = (0..copies.len()).find(|&n| !counts(&n) && !is_free(n)).unwrap_or(0);
+                    let (value, repr) = (copies[at].value.clone(), copies[at].repr);
                     let saved = self.save(value, repr, copies_text, &mut list);
-                    copies[0].value = saved;
-                    copies[0].reads.clear();
+                    copies[at].value = saved;
+                    copies[at].reads.clear();
                 }
             }
         }
@@ -268,17 +310,26 @@ fn reverse_postorder(emitter: &BodyEmitter) -> Vec<Block> {
     order
 }
 
-/// The blocks that errors lead to.
-fn catch_blocks(emitter: &BodyEmitter, order: &[Block]) -> BTreeSet<Block> {
-    let mut catches = BTreeSet::new();
+/// The blocks that errors lead to, and whether other ways lead there, too: such a block takes the
+/// error in a node of its own ahead of it.
+fn catch_blocks(emitter: &BodyEmitter, order: &[Block]) -> BTreeMap<Block, bool> {
+    let mut catches = BTreeMap::new();
+    let mut others = BTreeSet::new();
     for &block in order {
-        match &emitter.body.blocks[block].terminator {
-            Terminator::Try(_, catch) | Terminator::Raise { catch: Some(catch), .. } => {
-                catches.insert(catch.block);
+        let terminator = &emitter.body.blocks[block].terminator;
+        match terminator {
+            Terminator::Try(normal, catch) => {
+                catches.insert(catch.block, false);
+                others.insert(normal.block);
             }
-            _ => {}
+            Terminator::Raise { catch: Some(catch), .. } => {
+                catches.insert(catch.block, false);
+            }
+            _ => others.extend(terminator.successors().map(|call| call.block)),
         }
     }
-    debug_assert!(catches.iter().all(|block| block.index() < emitter.body.blocks.len()));
+    for (block, shared) in &mut catches {
+        *shared = others.contains(block);
+    }
     catches
 }

@@ -84,6 +84,7 @@ impl BodyEmitter<'_> {
         let row = intrinsic.signature();
         let (name, header) = runtime_function(intrinsic);
         self.needs.headers.insert(header);
+        self.needs.tokenizes |= intrinsic == Intrinsic::StrTokenize;
         let writes_text = row.result.is_some_and(|slot| slot != xlate_ir::intrinsics::Slot::Long)
             && !crate::repr::is_value_query(intrinsic);
         let mut all = vec![context()];

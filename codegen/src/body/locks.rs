@@ -11,6 +11,7 @@ use xlate_ir::instructions::LockMode;
 use super::{BodyEmitter, context};
 use crate::c::expr::Expr;
 use crate::c::stmt::Stmt;
+use crate::flow::tidy;
 use crate::walks::{Owner, snapshot_name};
 
 /// A lock.
@@ -159,13 +160,18 @@ impl BodyEmitter<'_> {
     pub(super) fn append_exits(&mut self, list: &mut Vec<Stmt>) {
         let mut exits = std::mem::take(&mut self.exits);
         // Lists that begin another are released on the way of that one.
-        let chains: Vec<Vec<Held>> = exits
+        let mut chains: Vec<Vec<Held>> = exits
             .iter()
             .filter(|list| {
                 !exits.iter().any(|other| other.len() > list.len() && other.starts_with(list))
             })
             .cloned()
             .collect();
+        // First the one that the body itself ends with.
+        if let Some(first) = chains.iter().position(|chain| list.ends_with(&self.exit_steps(chain)))
+        {
+            chains.swap(0, first);
+        }
         // Where a chain meets one before it, it goes on there.
         let mut seen: BTreeSet<&[Held]> = BTreeSet::new();
         for chain in &chains {
@@ -197,7 +203,35 @@ impl BodyEmitter<'_> {
                 list.push(part.last().map_or_else(interrupts_on, |&held| self.release(held)));
             }
         }
+        drop_idle_jumps(list);
     }
+}
+
+/// Drops `if (…) goto label;` right ahead of the label, and labels that nothing jumps to any more.
+fn drop_idle_jumps(list: &mut Vec<Stmt>) {
+    let mut at = 1;
+    while at < list.len() {
+        let is_idle = match (&list[at - 1], &list[at]) {
+            (Stmt::If { cond, then, otherwise }, Stmt::ExitLabel(label)) => {
+                otherwise.is_empty()
+                    && then[..] == [Stmt::Exit(label.clone())]
+                    && (cond.calls("xl_raised") || !cond.has_call())
+            }
+            _ => false,
+        };
+        if is_idle {
+            list.remove(at - 1);
+        } else {
+            at += 1;
+        }
+    }
+    let mut used = BTreeSet::new();
+    tidy::walk(list, &mut |stmt| {
+        if let Stmt::Exit(label) = stmt {
+            used.insert(label.clone());
+        }
+    });
+    list.retain(|stmt| !matches!(stmt, Stmt::ExitLabel(label) if !used.contains(label)));
 }
 
 fn take(mode: LockMode) -> &'static str {

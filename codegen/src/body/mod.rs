@@ -63,6 +63,8 @@ struct BodyEmitter<'a> {
     node: usize,
     /// The node that each block starts.
     nodes: BTreeMap<Block, usize>,
+    /// For blocks that both errors and other ways lead to: the node that takes the error.
+    landings: BTreeMap<Block, usize>,
     /// Where an error of the current instruction goes, if it is caught here.
     catch: Option<Edge>,
     /// The locks held, in the order of acquisition.
@@ -88,19 +90,7 @@ impl<'a> BodyEmitter<'a> {
     }
 
     fn push(&mut self, stmt: Stmt) {
-        let list = &mut self.graph.nodes[self.node].stmts;
-        // Neighbouring literals are printed at once.
-        if let Stmt::Expr(Expr::Call(name, args)) = &stmt
-            && name == "xl_print"
-            && let Some(Expr::Str(more)) = args.get(1)
-            && let Some(Stmt::Expr(Expr::Call(last, last_args))) = list.last_mut()
-            && last == "xl_print"
-            && let Some(Expr::Str(bytes)) = last_args.get_mut(1)
-        {
-            bytes.extend(more);
-            return;
-        }
-        list.push(stmt);
+        self.graph.nodes[self.node].stmts.push(stmt);
     }
 
     fn call(&mut self, name: &str, args: Vec<Expr>) {

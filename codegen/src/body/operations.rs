@@ -69,8 +69,11 @@ impl BodyEmitter<'_> {
             }
             op => {
                 self.check_ahead(op, pos);
-                let value = self.operation(inst);
-                self.assign(inst, value);
+                // Of a division that nothing needs, only the check remains.
+                if self.result_of(inst).is_some() || matches!(op, Op::IterNext(_)) {
+                    let value = self.operation(inst);
+                    self.assign(inst, value);
+                }
             }
         }
     }
@@ -104,6 +107,8 @@ impl BodyEmitter<'_> {
     /// An expression in C of the script. A string is copied: it may lie anywhere.
     fn c_expression(&mut self, inst: Inst, text: &str) {
         let text = text.trim();
+        let ended = if text.contains("//") { format!("{text}\n") } else { text.to_owned() };
+        let text = ended.as_str();
         let Some((result, _)) = self.result_of(inst) else {
             self.push(Stmt::Verbatim(format!("\t\t(void)({text});")));
             return;

@@ -139,6 +139,7 @@ impl BodyEmitter<'_> {
             },
             BinaryOp::Rem => match constant {
                 Some(n) if n != 0 && n != -1 => Expr::arithmetic("%", x, y),
+                Some(-1) => Expr::Long(0),
                 _ => Expr::call("xl_mod", vec![x, y]),
             },
             BinaryOp::Shl => match count {
@@ -149,7 +150,7 @@ impl BodyEmitter<'_> {
                 Some(n) => Expr::infix(">>", x.widened(), n),
                 None => Expr::call("xl_shr", vec![x, y]),
             },
-            BinaryOp::Ushr => Expr::call("xl_ushr", vec![x, y]),
+            BinaryOp::Ushr => Expr::call("xl_ushr", vec![x, count.unwrap_or(y)]),
         }
     }
 
@@ -207,13 +208,12 @@ impl BodyEmitter<'_> {
             StatField::Avg => Expr::call("xl_div", vec![member("sum"), member("count")]),
             StatField::Variance(shift) => {
                 self.needs.headers.insert("stat.h");
-                let args = vec![
-                    member("squares").address(),
-                    member("count"),
-                    member("sum"),
-                    Expr::Long(i64::from(shift)),
-                ];
-                Expr::call("xl_variance", args)
+                let mut args = vec![member("squares").address(), member("count"), member("sum")];
+                if shift == 0 {
+                    return Expr::call("xl_variance", args);
+                }
+                args.push(Expr::Long(i64::from(shift)));
+                Expr::call("xl_variance_shifted", args)
             }
         }
     }

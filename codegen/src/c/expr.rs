@@ -214,6 +214,19 @@ impl Expr {
         }
     }
 
+    /// Whether a function of the script is called in it.
+    pub(crate) fn calls_script(&self) -> bool {
+        match self {
+            Expr::Atom(_) | Expr::Long(_) | Expr::Str(_) => false,
+            Expr::Call(name, args) | Expr::Braces(name, args) => {
+                name.starts_with("fn_") || args.iter().any(Expr::calls_script)
+            }
+            Expr::Prefix(_, a) => a.calls_script(),
+            Expr::Infix(_, a, b) => a.calls_script() || b.calls_script(),
+            Expr::Choice(a, b, c) => [a, b, c].iter().any(|part| part.calls_script()),
+        }
+    }
+
     /// The number of operators, calls and leaves in it.
     pub(crate) fn size(&self) -> usize {
         match self {

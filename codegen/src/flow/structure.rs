@@ -249,13 +249,25 @@ impl<'g> Structurer<'g> {
         match &self.graph.nodes[node].exit {
             Exit::Jump(edge) => list.extend(self.edge(node, edge, place)),
             Exit::If(cond, yes, no) => {
-                let then = self.edge(node, yes, place);
+                let then = if self.is_shared_catch(yes.to) {
+                    // However near it stands: the rest of a `try` is not nested deeper for it.
+                    self.reached.insert(yes.to);
+                    let jump = Stmt::Goto(Label(yes.to as u32));
+                    yes.copies.iter().cloned().chain([jump]).collect()
+                } else {
+                    self.edge(node, yes, place)
+                };
                 let otherwise = self.edge(node, no, place);
                 list.extend(tidy::make_if(cond.clone(), then, otherwise));
             }
             Exit::Return(value) => list.extend(self.leave(value.as_ref(), place)),
             Exit::Gone => {}
         }
+    }
+
+    /// Whether a node is a `catch` that several errors go to.
+    fn is_shared_catch(&self, node: usize) -> bool {
+        self.graph.nodes[node].guard.is_some() && self.placed[node]
     }
 
     fn leave(&mut self, value: Option<&Expr>, place: &Place) -> Option<Stmt> {

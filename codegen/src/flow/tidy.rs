@@ -65,6 +65,7 @@ pub(crate) fn make_loop(mut body: Vec<Stmt>) -> Stmt {
 
 /// Drops unused labels, and makes `for` loops of those that count.
 pub(crate) fn tidy(mut list: Vec<Stmt>) -> Vec<Stmt> {
+    for_each_list(&mut list, &mut fall_through);
     let mut used = BTreeSet::new();
     walk(&list, &mut |stmt| {
         if let Stmt::Goto(label) = stmt {
@@ -72,7 +73,12 @@ pub(crate) fn tidy(mut list: Vec<Stmt>) -> Vec<Stmt> {
         }
     });
     drop_labels(&mut list, &used);
-    make_for(&mut list);
+    for_each_list(&mut list, &mut |list| {
+        return_at_once(list);
+        check_once(list);
+        print_at_once(list);
+        make_for(list);
+    });
     list
 }
 
@@ -117,35 +123,129 @@ fn drop_labels(list: &mut Vec<Stmt>, used: &BTreeSet<Label>) {
     }
 }
 
-/// `i = a; while (i < b) { …; i++; }` becomes `for (i = a; i < b; i++) { … }`.
-fn make_for(list: &mut Vec<Stmt>) {
+/// Calls `f` with every list of statements, inner ones first.
+fn for_each_list(list: &mut Vec<Stmt>, f: &mut dyn FnMut(&mut Vec<Stmt>)) {
     for stmt in list.iter_mut() {
         match stmt {
             Stmt::If { then, otherwise, .. } => {
-                make_for(then);
-                make_for(otherwise);
+                for_each_list(then, f);
+                for_each_list(otherwise, f);
             }
             Stmt::Loop { body, .. }
             | Stmt::DoWhile { body, .. }
             | Stmt::Each { body, .. }
-            | Stmt::For { body, .. } => {
-                make_for(body);
-            }
+            | Stmt::For { body, .. } => for_each_list(body, f),
             _ => {}
         }
     }
+    f(list);
+}
+
+/// Drops a `goto` at the end of an `if` that its label follows.
+fn fall_through(list: &mut Vec<Stmt>) {
+    for at in 1..list.len() {
+        let Stmt::Label(label) = list[at] else { continue };
+        if let Stmt::If { then, otherwise, .. } = &mut list[at - 1]
+            && otherwise.is_empty()
+            && then.len() > 1
+            && then.last() == Some(&Stmt::Goto(label))
+        {
+            then.pop();
+        }
+    }
+}
+
+/// `t = e; return t;` becomes `return e;`.
+fn return_at_once(list: &mut Vec<Stmt>) {
+    if let [.., Stmt::Assign(Expr::Atom(name), value), Stmt::Return(Some(Expr::Atom(returned)))] =
+        &list[..]
+        && name == returned
+        && !name.starts_with("g_")
+    {
+        let value = value.clone();
+        list.truncate(list.len() - 2);
+        list.push(Stmt::Return(Some(value)));
+    }
+}
+
+/// Of two checks of the same condition in a row, the second cannot fail.
+fn check_once(list: &mut Vec<Stmt>) {
+    list.dedup_by(|next, before| match (next, before) {
+        (Stmt::If { cond, otherwise, .. }, Stmt::If { cond: checked, then, otherwise: other }) => {
+            let is_check = matches!(cond, Expr::Call(name, _) if name == "unlikely");
+            is_check
+                && cond == checked
+                && !cond.has_call()
+                && ends_away(then)
+                && otherwise.is_empty()
+                && other.is_empty()
+        }
+        _ => false,
+    });
+}
+
+/// Neighbouring literals are printed by one call.
+fn print_at_once(list: &mut Vec<Stmt>) {
+    list.dedup_by(|next, before| {
+        let Some(more) = printed(next).cloned() else { return false };
+        match printed(before) {
+            Some(bytes) => {
+                bytes.extend(more);
+                true
+            }
+            None => false,
+        }
+    });
+}
+
+/// The literal that a statement prints.
+fn printed(stmt: &mut Stmt) -> Option<&mut Vec<u8>> {
+    match stmt {
+        Stmt::Expr(Expr::Call(name, args)) if name == "xl_print" => match args.get_mut(1) {
+            Some(Expr::Str(bytes)) => Some(bytes),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `i = a; while (i < b) { …; i++; }` becomes `for (i = a; i < b; i++) { … }`.
+fn make_for(list: &mut Vec<Stmt>) {
     let mut at = 1;
     while at < list.len() {
-        let shaped =
-            each_loop(&list[at - 1], &list[at]).or_else(|| counting_loop(&list[at - 1], &list[at]));
-        match shaped {
-            Some(counted) => {
-                list[at] = counted;
-                list.remove(at - 1);
+        match with_start(list, at) {
+            Some((start, shaped)) => {
+                list[at] = shaped;
+                list.remove(start);
             }
             None => at += 1,
         }
     }
+}
+
+/// The loop at a position in its better shape, and the assignment ahead of it that goes into it. What
+/// stands in between has nothing to do with the variable.
+fn with_start(list: &[Stmt], at: usize) -> Option<(usize, Stmt)> {
+    for start in (0..at).rev() {
+        let shaped =
+            each_loop(&list[start], &list[at]).or_else(|| counting_loop(&list[start], &list[at]));
+        if let Some(shaped) = shaped {
+            return Some((start, shaped));
+        }
+        let is_plain = matches!(list[start], Stmt::Expr(_) | Stmt::Assign(..));
+        let sets_variable = match (&list[start], &list[at]) {
+            (Stmt::Assign(target, _), Stmt::Loop { cond: Some(cond), .. }) => match target {
+                Expr::Atom(name) => cond.mentions(name),
+                _ => true,
+            },
+            (_, Stmt::Loop { .. }) => false,
+            _ => true,
+        };
+        if !is_plain || sets_variable {
+            return None;
+        }
+    }
+    None
 }
 
 fn counting_loop(before: &Stmt, round: &Stmt) -> Option<Stmt> {
@@ -154,7 +254,8 @@ fn counting_loop(before: &Stmt, round: &Stmt) -> Option<Stmt> {
     let (step, rest) = body.split_last()?;
     let Stmt::Assign(Expr::Atom(stepped), next) = step else { return None };
     let counts = stepped == name && cond.mentions(name) && next.mentions(name);
-    if !counts || continues(body) || first.size() > 4 || next.size() > 4 {
+    let is_known = matches!(first, Expr::Long(_) | Expr::Atom(_));
+    if !counts || continues(body) || !is_known || next.size() > 4 {
         return None;
     }
     Some(Stmt::For {
