@@ -13,7 +13,7 @@ use crate::{Options, walk};
 use id_arena::Arena;
 use std::collections::{HashMap, HashSet, VecDeque};
 use xlate_grammar::ast::{self, FunctionBody};
-use xlate_grammar::{Diagnostic, Span};
+use xlate_grammar::{Diagnostic, Span, has_errors};
 
 /// What is known of a global besides its entry in the program.
 #[derive(Debug)]
@@ -64,6 +64,9 @@ pub(crate) struct Context<'a> {
     pub(crate) functions: Vec<FunctionState>,
     /// In the order of the program's handlers.
     pub(crate) handler_locals: Vec<(FileIndex, Vec<LocalState>)>,
+    /// Whether some probes are missing for errors in their points: what only they say about types
+    /// is unknown.
+    pub(crate) incomplete: bool,
     /// Functions whose bodies are still to be elaborated.
     pub(crate) queue: VecDeque<FunctionId>,
     global_ids: HashMap<GlobalDecl, GlobalId>,
@@ -81,6 +84,7 @@ impl<'a> Context<'a> {
         diagnostics: Vec<Diagnostic>,
     ) -> Self {
         Context {
+            incomplete: has_errors(&diagnostics),
             declarations,
             library,
             options,

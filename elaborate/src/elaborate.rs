@@ -324,6 +324,9 @@ impl<'a> Context<'a> {
     }
 
     fn untyped(&mut self, span: Span, what: &str, used: Option<Span>) {
+        if self.incomplete {
+            return;
+        }
         let mut diagnostic = Diagnostic::error(
             span,
             format!("nothing says whether {what} is a long or a string"),

@@ -155,7 +155,7 @@ fn messages() {
 
 #[test]
 fn all_errors_of_a_script_are_reported() {
-    let script = "probe begin { a = 1 + \"x\"\n nosuch()\n println(b) }\nprobe nowhere { c = $c }";
+    let script = "probe begin { a = 1 + \"x\"\n nosuch()\n break }\nprobe nowhere { c = $c }";
     let outcome = support::elaborate(script, &Default::default());
     assert_eq!(outcome.errors, 4, "{}", outcome.messages);
 }
