@@ -1,17 +1,19 @@
 //! Parses scripts and says of each whether it is accepted and where its first error is.
 //!
 //! ```text
-//! verdict [-r RELEASE] [-c KCONFIG] [-m MACROS.stpm]… [-a ARG]… [-v] [-t] FILE…
+//! verdict [-r RELEASE] [-c KCONFIG] [-m MACROS.stpm]… [-a ARG]… [-v] [-t] [-p] FILE…
 //! ```
 //!
 //! Each line is `ok FILE` or `LINE FILE`. `-v` prints all diagnostics, `-t` the time that parsing
-//! took, without reading the files.
+//! took, without reading the files. `-p` prints accepted scripts back and fails if one of them is
+//! not read as the same tree again.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use xlate_grammar::ast::File;
 use xlate_grammar::{
     Environment, LibraryMacros, ParseOptions, SourceMap, has_errors, parse_library_macros,
-    parse_script, render,
+    parse_script, print, render,
 };
 
 #[derive(Default)]
@@ -21,6 +23,7 @@ struct Options {
     args: Vec<String>,
     verbose: bool,
     timing: bool,
+    print: bool,
     files: Vec<String>,
 }
 
@@ -42,6 +45,7 @@ fn options() -> Result<Options, String> {
             "-m" => options.macros.push(value()?),
             "-a" => options.args.push(value()?),
             "-v" => options.verbose = true,
+            "-p" => options.print = true,
             "-t" => options.timing = true,
             _ => options.files.push(arg),
         }
@@ -71,7 +75,11 @@ fn run(options: &Options) -> Result<(), String> {
         let file = sources.add(path.as_str(), text);
         let (tree, diagnostics) = parse_script(&mut sources, file, &given);
         total += start.elapsed();
-        drop(tree);
+        if options.print && !has_errors(&diagnostics) {
+            print_back(&mut sources, tree, &given, path)?;
+        } else {
+            drop(tree);
+        }
         let first = diagnostics.iter().find(|diagnostic| diagnostic.is_error());
         let line = first.and_then(|d| d.span()).map(|span| {
             let spelling = sources.spelling(span);
@@ -91,6 +99,27 @@ fn run(options: &Options) -> Result<(), String> {
         println!("{} files, {bytes} bytes, {} us", options.files.len(), total.as_micros());
     }
     Ok(())
+}
+
+fn print_back(
+    sources: &mut SourceMap,
+    mut tree: File,
+    options: &ParseOptions<'_>,
+    path: &str,
+) -> Result<(), String> {
+    let file = sources.add(format!("{path} (printed)"), print(&tree));
+    let (mut again, diagnostics) = parse_script(sources, file, options);
+    if has_errors(&diagnostics) {
+        return Err(format!("{path}\n{}", render(sources, &diagnostics, false)));
+    }
+    tree.erase_spans();
+    again.erase_spans();
+    let differs = tree.items.iter().zip(&again.items).find(|(a, b)| a != b);
+    match differs {
+        None if tree.items.len() == again.items.len() => Ok(()),
+        None => Err(format!("{path}: printed back with other items")),
+        Some((a, b)) => Err(format!("{path}: printed back differently: {a:?}\n{b:?}")),
+    }
 }
 
 fn main() -> ExitCode {

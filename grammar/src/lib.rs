@@ -11,6 +11,7 @@ pub mod ast;
 mod builder;
 mod condition;
 pub mod diagnostic;
+mod erase;
 mod expand;
 pub mod format;
 mod lexer;
@@ -18,6 +19,7 @@ mod literal;
 mod options;
 mod parse;
 mod preprocess;
+pub mod print;
 mod shape;
 pub mod source;
 mod syntax;
@@ -32,6 +34,7 @@ mod stap {
 pub use diagnostic::{Diagnostic, Label, Severity, has_errors, render};
 pub use options::{Environment, LibraryMacros, ParseOptions, Privilege};
 pub use parse::{parse_library_macros, parse_script};
+pub use print::print;
 pub use source::{FileId, Position, SourceMap, Span};
 
 /// The version of SystemTap whose language this is: `systemtap_v` unless a script asks for an

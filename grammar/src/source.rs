@@ -32,6 +32,9 @@ pub struct Span {
 }
 
 impl Span {
+    /// Where nothing is: the span of nodes whose position does not matter.
+    pub const ERASED: Span = Span { file: FileId(0), start: 0, end: 0 };
+
     /// The bytes `start..end` of `file`.
     pub fn new(file: FileId, start: u32, end: u32) -> Self {
         Span { file, start, end }
