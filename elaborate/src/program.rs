@@ -212,9 +212,9 @@ pub enum ProbeKind {
     Profile,
     /// `kernel.trace("NAME")`.
     Tracepoint(String),
-    /// `kprobe.function("NAME")`.
+    /// `kprobe.function("NAME")`; a function of a module is `MODULE:NAME`, as the kernel wants it.
     Kprobe(String),
-    /// `kprobe.function("NAME").return`, with `.maxactive(N)` if given.
+    /// `kprobe.function("NAME").return`, with `.maxactive(N)` if given; names as for `Kprobe`.
     Kretprobe(String, Option<u32>),
 }
 

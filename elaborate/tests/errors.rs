@@ -128,7 +128,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "point-kprobe",
-        "probe kprobe.function(\"f\").return.maxactive(0) { println(1) }\nprobe kprobe.function(\"f\").inline { println(1) }\nprobe kprobe.function { println(1) }",
+        "probe kprobe.function(\"f\").return.maxactive(0) { println(1) }\nprobe kprobe.function(\"f\").inline { println(1) }\nprobe kprobe.module(3).function(\"f\") { println(1) }\nprobe kprobe.module(\"a-b\").function(\"f\") { println(1) }\nprobe kprobe.function { println(1) }",
     ),
     ("point-optional-unsupported", "probe kernel.function(\"f\") ?, begin { println(1) }"),
     ("point-all-optional", "probe nosuch.point ? { println(1) }"),

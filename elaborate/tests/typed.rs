@@ -47,6 +47,10 @@ const CASES: &[(&str, &str)] = &[
         "probe p = begin { v = 1 }, { if (@probewrite(v)) println(\"written \", v) else println(\"read \", v) }\nprobe p { v = 2 }\nprobe p { println(v) }",
     ),
     (
+        "kprobes",
+        "probe kprobe.function(\"f\"), kprobe.function(\"f\").call, kprobe.function(\"g.isra.0\").return, kprobe.module(\"m\").function(\"f\").return.maxactive(5) { println(pp()) }",
+    ),
+    (
         "timers",
         "probe timer.s(1), timer.sec(1), timer.ms(1), timer.msec(1), timer.us(100), timer.usec(100), timer.ns(100000), timer.nsec(100000), timer.jiffies(7).randomize(7), timer.hz(300), timer.profile { println(pp()) }",
     ),

@@ -66,7 +66,8 @@ pub(super) fn resolve(
         )),
         ["timer", ..] => timer(components, span),
         ["kernel", "trace"] => tracepoint(components, span, kernel),
-        ["kprobe", "function", ..] => kprobe(components, span, kernel),
+        ["kprobe", "function", ..] => kprobe(components, 1, span, kernel),
+        ["kprobe", "module", "function", ..] => kprobe(components, 2, span, kernel),
         _ => return Err(unsupported::family(components, span).map(Box::new)),
     };
     found.map_err(|failure| Some(Box::new(failure)))
@@ -246,12 +247,27 @@ fn tracepoint(
     Ok(ProbeKind::Tracepoint(name.into()).into())
 }
 
-fn kprobe(components: &[Functor], span: Span, kernel: Option<&Kernel>) -> Result<Point, Failure> {
-    let named = if components[0].arg.is_none() { string(&components[1]) } else { None };
-    let Some(name) = named else {
-        return Err(no_such_form(components, span, "name it: `kprobe.function(\"vfs_read\")`"));
+/// `kprobe.function("F")` and `kprobe.module("M").function("F")`, with what may follow; `at` is the
+/// position of the component `function`.
+fn kprobe(
+    components: &[Functor],
+    at: usize,
+    span: Span,
+    kernel: Option<&Kernel>,
+) -> Result<Point, Failure> {
+    let module = match at {
+        1 => None,
+        _ => string(&components[1]),
     };
-    let place = components[1].arg.as_ref().map_or(span, |arg| arg.span);
+    let named = if components[0].arg.is_none() { string(&components[at]) } else { None };
+    let (Some(name), true) = (named, at == 1 || module.is_some()) else {
+        return Err(no_such_form(
+            components,
+            span,
+            "name it: `kprobe.function(\"vfs_read\")`, `kprobe.module(\"ext4\").function(\"…\")`",
+        ));
+    };
+    let place = components[at].arg.as_ref().map_or(span, |arg| arg.span);
     if name.contains(['*', '?', '[']) {
         return Err(unsupported::pattern("function", place));
     }
@@ -265,13 +281,25 @@ fn kprobe(components: &[Functor], span: Span, kernel: Option<&Kernel>) -> Result
             "names have letters, digits, `_` and `.`",
         ));
     }
-    let kind = match &components[2..] {
-        [] => ProbeKind::Kprobe(name.into()),
-        [call] if is_plain(call, "call") => ProbeKind::Kprobe(name.into()),
-        [exit] if is_plain(exit, "return") => ProbeKind::Kretprobe(name.into(), None),
+    // The kernel looks a function of a module up under this name.
+    let symbol = match module {
+        Some(module) if is_identifier(module) => format!("{module}:{name}"),
+        Some(module) => {
+            return Err(Failure::wrong(
+                components[1].span,
+                format!("`{module}` is no name of a module"),
+                "names have letters, digits and `_`",
+            ));
+        }
+        None => name.into(),
+    };
+    let kind = match &components[at + 1..] {
+        [] => ProbeKind::Kprobe(symbol),
+        [call] if is_plain(call, "call") => ProbeKind::Kprobe(symbol),
+        [exit] if is_plain(exit, "return") => ProbeKind::Kretprobe(symbol, None),
         [exit, active] if is_plain(exit, "return") && active.name.name == "maxactive" => {
             match number(active).and_then(|number| u32::try_from(number).ok()) {
-                Some(most @ 1..=65_535) => ProbeKind::Kretprobe(name.into(), Some(most)),
+                Some(most @ 1..=65_535) => ProbeKind::Kretprobe(symbol, Some(most)),
                 _ => {
                     return Err(Failure::wrong(
                         active.span,
@@ -286,11 +314,13 @@ fn kprobe(components: &[Functor], span: Span, kernel: Option<&Kernel>) -> Result
             return Err(no_such_form(components, span, note));
         }
     };
-    if let Some(kernel) = kernel
+    if let (Some(kernel), None) = (kernel, module)
         && kernel.function(name) == Presence::Absent
     {
         let names = kernel.functions().unwrap_or_default();
-        return Err(absent("function", name, place, kernel, names));
+        return Err(absent("function", name, place, kernel, names).note(format!(
+            "if it belongs to a module: `kprobe.module(\"NAME\").function(\"{name}\")`"
+        )));
     }
     Ok(kind.into())
 }

@@ -16,7 +16,7 @@ pub(super) fn family(components: &[Functor], span: Span) -> Option<Failure> {
     let written = render(components);
     let what = |what: &str| failure(span, format!("`{written}`: {what} are not supported"));
     Some(match names.as_slice() {
-        ["kernel" | "module", "function" | "inline", ..] => {
+        ["kernel" | "module", "function" | "inline", ..] | ["kprobe", "statement", ..] => {
             let failed = what("probes that need debug information");
             match way_out(components) {
                 Some(instead) => failed
