@@ -66,7 +66,6 @@ struct xl_context {
 	u64 sample_start;		/* cycles */
 	u64 interval_start;		/* cycles */
 	u64 interval_spent;		/* cycles in handlers since then, estimated */
-	u32 sample_weight;		/* handlers that the sample stands for */
 	u32 turned_away;		/* handlers that found the context busy */
 	u32 lost;			/* records for which there was no room */
 };
@@ -74,7 +73,6 @@ struct xl_context {
 static DEFINE_PER_CPU(struct xl_context, xl_contexts) = {
 	.closed = 1,
 	.until_sample = 1,
-	.sample_weight = 1,
 };
 
 enum xl_phase {

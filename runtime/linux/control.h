@@ -103,44 +103,39 @@ XL_COLD ssize_t xl_control_write(struct file *file, const char __user *from, siz
 	return result;
 }
 
-/* Copies a message to the reader; its bytes or -errno. */
-XL_COLD ssize_t xl_control_give(char __user *to, size_t size, u32 type, const void *text, u32 length)
+/* Gives what is due first to the reader: its bytes, 0 if there is nothing. Under xl_message_reader. */
+XL_COLD ssize_t xl_control_give(char __user *to, size_t size)
 {
-	if (size < sizeof(type) + length)
-		return -EMSGSIZE;
-	if (copy_to_user(to, &type, sizeof(type)) ||
-	    copy_to_user(to + sizeof(type), text, length))
-		return -EFAULT;
-	return sizeof(type) + length;
-}
-
-/* Gives the reply if it is due; 0 if not. Under xl_message_reader. */
-XL_COLD ssize_t xl_control_give_reply(char __user *to, size_t size, enum xl_reply reply, u32 type)
-{
-	s32 start[2] = { xl_session.target, xl_session.start_result };
-	ssize_t bytes;
-
-	if (!test_bit(reply, &xl_replies))
-		return 0;
-	bytes = xl_control_give(to, size, type, start,
-				reply == XL_REPLY_START ? sizeof(start) : 0);
-	if (bytes > 0)
-		clear_bit(reply, &xl_replies);
-	return bytes;
-}
-
-/* Gives the oldest text; 0 if there is none. Under xl_message_reader. */
-XL_COLD ssize_t xl_control_give_text(char __user *to, size_t size)
-{
+	static const u8 types[] = {
+		[XL_REPLY_TRANSPORT] = XL_MSG_TRANSPORT,
+		[XL_REPLY_START] = XL_MSG_START,
+		[XL_REPLY_REQUEST_EXIT] = XL_MSG_REQUEST_EXIT,
+		[XL_REPLY_EXIT] = XL_MSG_EXIT,
+	};
 	struct xl_message *m = &xl_messages[xl_messages_read % XL_MESSAGES];
-	ssize_t bytes;
+	s32 message[3] = { 0, xl_session.target, xl_session.start_result };
+	const void *from = message;
+	enum xl_reply reply = 0;
+	size_t bytes;
 
-	if (!smp_load_acquire(&m->ready))
-		return 0;
-	bytes = xl_control_give(to, size, m->type, m->text, m->length);
-	if (bytes > 0) {
+	while (reply == XL_REPLY_TEXT ? !smp_load_acquire(&m->ready) : !test_bit(reply, &xl_replies))
+		if (++reply == XL_REPLIES)
+			return 0;
+	message[0] = types[reply];
+	bytes = reply == XL_REPLY_START ? sizeof(message) : sizeof(message[0]);
+	if (reply == XL_REPLY_TEXT) {
+		from = &m->type;
+		bytes = sizeof(m->type) + m->length;
+	}
+	if (bytes > size)
+		return -EMSGSIZE;
+	if (copy_to_user(to, from, bytes))
+		return -EFAULT;
+	if (reply == XL_REPLY_TEXT) {
 		m->ready = 0;
 		smp_store_release(&xl_messages_read, xl_messages_read + 1);
+	} else {
+		clear_bit(reply, &xl_replies);
 	}
 	return bytes;
 }
@@ -149,22 +144,18 @@ XL_COLD ssize_t xl_control_read(struct file *file, char __user *to, size_t size,
 {
 	ssize_t bytes;
 
-	do {
+	for (;;) {
 		if (mutex_lock_interruptible(&xl_message_reader))
 			return -EINTR;
-		bytes = xl_control_give_reply(to, size, XL_REPLY_TRANSPORT, XL_MSG_TRANSPORT) ?:
-			xl_control_give_text(to, size) ?:
-			xl_control_give_reply(to, size, XL_REPLY_START, XL_MSG_START) ?:
-			xl_control_give_reply(to, size, XL_REPLY_REQUEST_EXIT,
-					      XL_MSG_REQUEST_EXIT) ?:
-			xl_control_give_reply(to, size, XL_REPLY_EXIT, XL_MSG_EXIT);
+		bytes = xl_control_give(to, size);
 		mutex_unlock(&xl_message_reader);
-		if (!bytes && file->f_flags & O_NONBLOCK)
+		if (bytes)
+			return bytes;
+		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		if (!bytes && msleep_interruptible(20))
+		if (msleep_interruptible(20))
 			return -EINTR;
-	} while (!bytes);
-	return bytes;
+	}
 }
 
 /*
@@ -183,17 +174,5 @@ static const struct proc_ops xl_control_ops = {
 	.proc_write = xl_control_write,
 	.proc_poll = xl_control_poll,
 };
-
-/* Makes the file, for the user who loads the module; 0 or -errno. May sleep. */
-static int __init xl_control_init(struct proc_dir_entry *directory)
-{
-	struct proc_dir_entry *entry = proc_create_data(".cmd", 0600, directory, &xl_control_ops,
-							NULL);
-
-	if (!entry)
-		return -ENOMEM;
-	proc_set_user(entry, current_uid(), current_gid());
-	return 0;
-}
 
 #endif

@@ -35,7 +35,7 @@ static int name(struct kprobe *kp, struct pt_regs *regs)
 	XL_KPROBE_CALL(name, handler(c, container_of(kp, struct xl_kprobe, kp)->data))
 
 /* Why a function cannot be probed. */
-static const char *xl_kprobe_error(int error)
+XL_COLD const char *xl_kprobe_error(int error)
 {
 	switch (error) {
 	case -ENOENT:

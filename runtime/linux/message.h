@@ -35,18 +35,20 @@ enum xl_message_type {
 	XL_MSG_MNT_NS_FDS = 0x63,
 };
 
-/* Replies that wait to be read, in order of delivery. Texts come after the first. */
+/* What waits to be read, in order of delivery. */
 enum xl_reply {
 	XL_REPLY_TRANSPORT,
+	XL_REPLY_TEXT,			/* any of xl_messages; not a bit */
 	XL_REPLY_START,
 	XL_REPLY_REQUEST_EXIT,
 	XL_REPLY_EXIT,
+	XL_REPLIES
 };
 
 struct xl_message {
 	u32 ready;
-	u32 type;
-	u32 length;
+	u32 length;			/* of text */
+	u32 type;			/* from here on as it is read */
 	char text[MAXSTRINGLEN + 128];
 };
 
@@ -61,18 +63,6 @@ static unsigned long xl_replies;	/* bits of enum xl_reply */
 static inline void xl_reply(enum xl_reply reply)
 {
 	set_bit(reply, &xl_replies);
-}
-
-/* scnprintf(), with one symbol less to import. */
-XL_COLD __printf(3, 4) int xl_format(char *to, size_t size, const char *format, ...)
-{
-	va_list args;
-	int length;
-
-	va_start(args, format);
-	length = vscnprintf(to, size, format, args);
-	va_end(args);
-	return length;
 }
 
 /*

@@ -71,20 +71,17 @@ XL_COLD int xl_session_start(void)
 XL_COLD void xl_report_counts(void)
 {
 	int skipped = atomic_read(&xl_session.skipped), errors = atomic_read(&xl_session.errors);
+	int silent = atomic_read(&xl_messages_lost), cpu;
 	u32 lost = 0, turned_away = 0;
-	int cpu;
 
 	for_each_possible_cpu(cpu) {
 		lost += per_cpu(xl_contexts, cpu).lost;
 		turned_away += per_cpu(xl_contexts, cpu).turned_away;
 	}
-	if (errors || skipped || turned_away)
-		xl_report("WARNING: %d errors, %d handlers skipped for locks, %u that interrupted another\n",
-			  errors, skipped, turned_away);
-	if (lost)
-		xl_report("WARNING: output of %u handlers lost for want of room\n", lost);
-	if (atomic_read(&xl_messages_lost))
-		xl_report("WARNING: %d messages lost\n", atomic_read(&xl_messages_lost));
+	if (errors | skipped | turned_away | lost | silent)
+		xl_report("WARNING: %d errors, %d messages lost, output of %u handlers lost, "
+			  "%d skipped for locks, %u that interrupted another\n",
+			  errors, silent, lost, skipped, turned_away);
 }
 
 /*
@@ -138,7 +135,7 @@ static int __init xl_directory_init(void)
 	path_put(&lock);
 	if (error)
 		return error;
-	xl_format(name, sizeof(name), "systemtap/%s", THIS_MODULE->name);
+	snprintf(name, sizeof(name), "systemtap/%s", THIS_MODULE->name);
 	xl_directory = proc_mkdir(name, NULL);
 	return xl_directory ? 0 : -ENOMEM;
 }
@@ -198,7 +195,7 @@ static int __init xl_module_init(void)
 	for_each_possible_cpu(cpu)
 		error = error ?: xl_memory_init(&per_cpu(xl_contexts, cpu)) ?:
 			xl_transport_init(xl_directory, cpu);
-	error = error ?: xl_control_init(xl_directory);
+	error = error ?: xl_file_init(xl_directory, ".cmd", 0600, &xl_control_ops, NULL);
 	if (error) {
 		xl_module_free();
 		return error;

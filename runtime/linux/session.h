@@ -11,6 +11,9 @@
 #include "context.h"
 #include "ring.h"
 
+#define XL_SAMPLE_PERIOD 64
+#define XL_SAMPLE_SHORT 8192		/* cycles */
+
 static atomic_t xl_sequence;		/* of the last record published */
 
 /* Publishes the records of a handler, numbered in a row. Owner of the context. */
@@ -59,26 +62,26 @@ out:
 }
 
 /*
- * Ends the timing of a handler. One in 64 is timed while they are short, every
- * one when they are long, and each stands for those since the last; a long one
- * stands for itself alone, so that a single pause of the machine is not multiplied.
+ * Ends the timing of a handler. One in XL_SAMPLE_PERIOD is timed while they are short
+ * and stands for all of them; each is timed when they are long and stands for itself
+ * alone, so that a pause of the machine is not multiplied.
  */
 XL_COLD void xl_sample_end(struct xl_context *c)
 {
 	u64 now = get_cycles(), spent = now - c->sample_start;
+	u32 period = spent < XL_SAMPLE_SHORT ? XL_SAMPLE_PERIOD : 1;
 
 	if (now - c->interval_start > STP_OVERLOAD_INTERVAL) {
 		c->interval_start = now;
 		c->interval_spent = 0;
 	}
-	c->interval_spent += spent < 65536 ? spent * c->sample_weight : spent;
+	c->interval_spent += spent * period;
 	if (c->interval_spent > STP_OVERLOAD_THRESHOLD && !xl_session.exiting) {
-		xl_report("ERROR: handlers take more than %lld of %lld cycles on CPU %d\n",
-			  STP_OVERLOAD_THRESHOLD, STP_OVERLOAD_INTERVAL, raw_smp_processor_id());
+		xl_report("ERROR: handlers take more than %lld of %lld cycles of a CPU\n",
+			  STP_OVERLOAD_THRESHOLD, STP_OVERLOAD_INTERVAL);
 		xl_abort();
 	}
-	c->sample_weight = clamp_t(u64, 65536 / (spent + 1), 1, 64);
-	c->until_sample = c->sample_weight;
+	c->until_sample = period;
 }
 
 XL_SLOW void xl_finish(struct xl_context *c)

@@ -16,7 +16,7 @@ static __maybe_unused struct xl_str xl_probefunc_to(struct xl_context *c, struct
 
 	if (!c->regs || user_mode(c->regs))
 		return xl_place_end(to, 0);
-	xl_format(to.s, to.size, "%ps", (void *)instruction_pointer(c->regs));
+	snprintf(to.s, to.size, "%ps", (void *)instruction_pointer(c->regs));
 	for (len = 0; to.s[len] && to.s[len] != '+'; len++)
 		;
 	return xl_place_end(to, len);

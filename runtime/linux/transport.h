@@ -19,9 +19,8 @@
 #define XL_RING_MIN (64U << 10)
 #define XL_RING_MAX (1U << 20)
 
-static int xl_bufsize;
+static int xl_bufsize;		/* MiB of trace data kept for each CPU, 0 for the default */
 module_param_named(_stp_bufsize, xl_bufsize, int, 0);
-MODULE_PARM_DESC(_stp_bufsize, "MiB of trace data kept for each CPU, 0 for the default");
 
 XL_COLD ssize_t xl_trace_read(struct file *file, char __user *to, size_t size, loff_t *offset)
 {
@@ -40,12 +39,23 @@ static const struct proc_ops xl_trace_ops = {
 	.proc_poll = xl_trace_poll,
 };
 
+/* Makes a file for the user who loads the module; 0 or -errno. May sleep. */
+static int __init xl_file_init(struct proc_dir_entry *directory, const char *name, umode_t mode,
+			       const struct proc_ops *ops, void *data)
+{
+	struct proc_dir_entry *file = proc_create_data(name, mode, directory, ops, data);
+
+	if (!file)
+		return -ENOMEM;
+	proc_set_user(file, current_uid(), current_gid());
+	return 0;
+}
+
 /* Makes the ring and trace file of a CPU; 0 or -errno, and what is made stays. May sleep. */
 static int __init xl_transport_init(struct proc_dir_entry *directory, int cpu)
 {
 	u32 size = xl_bufsize ? clamp(xl_bufsize, 1, 2048) << 20 :
 		clamp(XL_RING_TOTAL / nr_cpu_ids, XL_RING_MIN, XL_RING_MAX);
-	struct proc_dir_entry *entry;
 	struct xl_ring *ring;
 	char name[16];
 
@@ -55,12 +65,8 @@ static int __init xl_transport_init(struct proc_dir_entry *directory, int cpu)
 	if (!ring)
 		return -ENOMEM;
 	ring->size = size;
-	xl_format(name, sizeof(name), "trace%d", cpu);
-	entry = proc_create_data(name, 0400, directory, &xl_trace_ops, ring);
-	if (!entry)
-		return -ENOMEM;
-	proc_set_user(entry, current_uid(), current_gid());
-	return 0;
+	snprintf(name, sizeof(name), "trace%d", cpu);
+	return xl_file_init(directory, name, 0400, &xl_trace_ops, ring);
 }
 
 #endif
