@@ -108,3 +108,17 @@ fn every_pass_has_files_and_one_that_it_leaves_alone() {
         assert!(unchanged < texts.len(), "{} has a file that it changes", pass.name);
     }
 }
+
+#[test]
+fn the_book_explains_every_pass_and_the_standard_pipeline() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/passes.md");
+    let book = std::fs::read_to_string(path).expect("the book");
+    for pass in PASSES {
+        assert!(book.contains(&format!("**`{}`**", pass.name)), "{} is explained", pass.name);
+    }
+    let squeezed: String = book.chars().filter(|c| !c.is_whitespace()).collect();
+    assert!(
+        squeezed.contains(&Pipeline::standard().to_string()),
+        "the pipeline is the one that runs"
+    );
+}
