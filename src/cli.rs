@@ -74,6 +74,10 @@ pub struct Options {
     #[arg(short = 'g', help_heading = "Script")]
     pub guru: bool,
 
+    /// Do not print globals that nothing reads when the script ends
+    #[arg(long, help_heading = "Script")]
+    pub no_global_var_display: bool,
+
     /// Suppress warnings
     #[arg(short = 'w', help_heading = "Script")]
     pub no_warnings: bool,

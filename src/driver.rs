@@ -132,7 +132,7 @@ fn translate(
     let tree = translator.parse(script)?;
     report(options, console, pass, "parsed the script");
     if emitted == Some(Emit::Ast) {
-        return print(&format!("{tree:#?}\n"));
+        return print(&xlate_grammar::print(&tree));
     }
 
     let pass = Running::start(Stage::Elaborate);

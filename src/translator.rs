@@ -76,7 +76,7 @@ impl<'k> Translator<'k> {
             elaboration: xlate_elaborate::Options {
                 guru: options.guru,
                 settings,
-                ..xlate_elaborate::Options::default()
+                no_display: options.no_global_var_display,
             },
             arguments: Vec::new(),
             diagnostics: Vec::new(),
