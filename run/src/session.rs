@@ -352,14 +352,16 @@ impl Session<'_> {
                 return Err(self.module.protocol_error(format!("cannot be waited for: {error}")));
             }
         }
+        // Asked for apart: a signal that interrupts the poll leaves no mark in its results.
+        let signals = self.request.interrupts.take();
         // The control file is asked for messages in any case.
         let ready = |index: usize| fds[index].revents().contains(PollFlags::IN);
         let wakeup = Wakeup {
-            interrupted: ready(1),
+            interrupted: signals > 0,
             command_ended: ready(2) && target.is_some(),
             output_broken: ready(3) && pump.is_some(),
         };
-        self.interruptions += self.request.interrupts.take();
+        self.interruptions += signals;
         Ok(wakeup)
     }
 
@@ -423,7 +425,10 @@ impl Session<'_> {
         }
         match delivery.write_error {
             // The reader has seen enough, which is its way of saying ^C.
-            Some(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            Some(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.interruptions += 1;
+                Ok(())
+            }
             Some(error) => {
                 let path = self.request.output.unwrap_or(Path::new("standard output"));
                 Err(Error::io("cannot write", path, error))

@@ -47,6 +47,9 @@ struct Options {
     /// Print what failing cases printed as a whole.
     #[arg(short, long)]
     verbose: bool,
+    /// Keep the folder with modules, guest files, console and report of each kernel.
+    #[arg(short, long)]
+    keep: bool,
     /// The cases to run; all, if none is named. `NAME*` stands for all that begin so.
     cases: Vec<String>,
 }
@@ -76,7 +79,7 @@ fn run(options: &Options) -> io::Result<bool> {
     let (mut passed, mut failed) = (0, 0);
     for release in &kernels {
         let begun = Instant::now();
-        let results = run_on(release, &xlate, &cases)?;
+        let results = run_on(release, &xlate, &cases, options.keep)?;
         for (name, result) in &results {
             match result {
                 Ok(seconds) => {
@@ -154,8 +157,12 @@ struct Failure {
 type Verdict = (String, Result<f64, Failure>);
 
 /// Runs all cases on one kernel, in as few boots as can be.
-fn run_on(release: &str, xlate: &Path, cases: &[Case]) -> io::Result<Vec<Verdict>> {
-    let folder = TempDir::with_prefix("xlate-vm-")?;
+fn run_on(release: &str, xlate: &Path, cases: &[Case], keep: bool) -> io::Result<Vec<Verdict>> {
+    let mut folder = TempDir::with_prefix("xlate-vm-")?;
+    folder.disable_cleanup(keep);
+    if keep {
+        println!("{release}: {}", folder.path().display());
+    }
     let cache = std::env::current_exe()?.with_file_name("vm-cache");
     let helpers = helpers()?;
     let builder = Builder { release, xlate, cache: &cache };
@@ -210,6 +217,9 @@ impl Boot {
         file_system.pack(&archive)?;
         let kernel = Path::new("/boot").join(format!("vmlinuz-{release}"));
         let (console, report) = (folder.join("console"), folder.join("report"));
+        // What an earlier boot said must not be taken for news.
+        fs::write(&console, "")?;
+        fs::write(&report, "")?;
         let guest = Guest::boot(&kernel, &archive, &console, &report)?;
         Ok(Self { guest, console, report })
     }

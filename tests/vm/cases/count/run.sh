@@ -1,1 +1,0 @@
-xlate -c 'sysloop 1000 >/dev/null' "$MODULE"
