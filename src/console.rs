@@ -83,11 +83,10 @@ pub fn write_result(text: &str, file: Option<&Path>) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         return match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure::Message(format!("cannot write to standard output: {error}")))
+                Err(Failure::io("cannot write to", "standard output", &error))
             }
             _ => Ok(()),
         };
     };
-    fs::write(file, text)
-        .map_err(|error| Failure::Message(format!("cannot write {}: {error}", file.display())))
+    fs::write(file, text).map_err(|error| Failure::io("cannot write", file.display(), &error))
 }

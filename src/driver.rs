@@ -106,16 +106,19 @@ fn translate_and_run(options: &Options, console: Console, script: Script) -> Res
     }
     let cache = cache.as_ref().ok();
     let module = execute::compile(options, console, &kernel, cache, &source, &interrupts)?;
-    if options.emit == Some(Emit::Ko) || (options.last_pass == 4 && options.module_name.is_some()) {
-        let path = execute::save(options, &module)?;
-        write_result(&format!("{}\n", path.display()), None)?;
-        return Ok(0);
+    if options.emit.is_none() && options.last_pass == 5 {
+        if kernel.is_running() {
+            return execute::run(options, console, &module.path, &[], &interrupts);
+        }
+        let release = kernel.release();
+        console.line(&format!("The module is for kernel {release}; it is not run on this one."));
     }
-    if options.last_pass == 4 {
-        write_result(&format!("{}\n", module.path.display()), None)?;
-        return Ok(0);
-    }
-    execute::run(options, console, &module.path, &[], &interrupts)
+    // What is not in the cache goes when this program ends.
+    let is_kept = module.cached || (cache.is_some() && module.cache_problem.is_none());
+    let is_named = options.emit == Some(Emit::Ko) || options.module_name.is_some();
+    let path = if is_named || !is_kept { execute::save(options, &module)? } else { module.path };
+    write_result(&format!("{}\n", path.display()), None)?;
+    Ok(0)
 }
 
 /// Passes 1 to 3. Gives the C, or nothing if a result of these passes was asked for and printed.

@@ -79,7 +79,7 @@ pub fn save(options: &Options, module: &BuiltModule) -> Result<PathBuf, Failure>
     let wanted = options.output.as_ref().filter(|_| options.emit == Some(Emit::Ko));
     let path = wanted.cloned().unwrap_or_else(|| PathBuf::from(format!("{}.ko", module.name)));
     fs::copy(&module.path, &path)
-        .map_err(|error| Failure::Message(format!("cannot write {}: {error}", path.display())))?;
+        .map_err(|error| Failure::io("cannot write", path.display(), &error))?;
     Ok(path)
 }
 

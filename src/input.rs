@@ -31,7 +31,8 @@ pub fn read(options: &Options) -> Result<Input<'_>, Failure> {
             return Ok(Input::Module(file, words));
         }
         (None, Some(file)) => {
-            let text = std::fs::read(file).map_err(|e| unreadable(&file.display(), &e))?;
+            let text = std::fs::read(file);
+            let text = text.map_err(|error| Failure::io("cannot read", file.display(), &error))?;
             (file.display().to_string(), text)
         }
         (None, None) => {
@@ -55,12 +56,8 @@ fn read_stdin() -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     match io::stdin().lock().read_to_end(&mut text) {
         Ok(_) => Ok(text),
-        Err(error) => Err(unreadable(&"standard input", &error)),
+        Err(error) => Err(Failure::io("cannot read", "standard input", &error)),
     }
-}
-
-fn unreadable(what: &dyn std::fmt::Display, error: &io::Error) -> Failure {
-    Failure::Message(format!("cannot read {what}: {error}"))
 }
 
 #[cfg(test)]
@@ -94,6 +91,6 @@ mod tests {
         let Err(Failure::Message(message)) = read(&options(&["/no/such.stp"])) else {
             panic!("refused")
         };
-        assert_eq!(message, "cannot read /no/such.stp: No such file or directory (os error 2)");
+        assert_eq!(message, "cannot read /no/such.stp: No such file or directory");
     }
 }

@@ -25,3 +25,13 @@ pub enum Failure {
     /// A defect of this program, found by its own checks.
     Internal(String),
 }
+
+impl Failure {
+    /// Something that could not be done to a file.
+    fn io(what: &str, file: impl std::fmt::Display, error: &std::io::Error) -> Self {
+        let reason = error.to_string();
+        // The number of the error tells the user nothing that its text does not.
+        let reason = reason.split(" (os error").next().unwrap_or_default();
+        Failure::Message(format!("{what} {file}: {reason}"))
+    }
+}

@@ -1,7 +1,6 @@
 //! Passes 1 to 3 as a library: from a script to C.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use xlate_elaborate::program::Program;
 use xlate_elaborate::{Library, Setting, elaborate};
@@ -58,7 +57,7 @@ impl<'k> Translator<'k> {
         for folder in &options.include {
             library
                 .add_folder(folder, kernel.arch())
-                .map_err(|(path, error)| unreadable(path, &error))?;
+                .map_err(|(path, error)| Failure::io("cannot read", path.display(), &error))?;
         }
         library.add_embedded(kernel.arch());
         Ok(Translator {
@@ -198,8 +197,4 @@ impl<'k> Translator<'k> {
             Err(_) => BTreeMap::new(),
         }
     }
-}
-
-fn unreadable(path: PathBuf, error: &std::io::Error) -> Failure {
-    Failure::Message(format!("cannot read {}: {error}", path.display()))
 }

@@ -1,0 +1,236 @@
+//! Bad input is answered with a message and exit status 1, good input with what was asked for.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Runs `xlate` with its own cache folder.
+fn xlate(words: &[&str]) -> Output {
+    command(words).output().expect("xlate runs")
+}
+
+fn command(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xlate"));
+    command.args(words).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR")).stdin(Stdio::null());
+    command
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A release that is installed with headers, as tests of pass 4 need.
+fn release_with_headers() -> Option<String> {
+    let mut releases: Vec<String> = fs::read_dir("/lib/modules")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path().join("build/Makefile").exists())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    releases.sort();
+    releases.into_iter().next()
+}
+
+/// What a wrong command line or script is answered with.
+#[test]
+fn bad_input_is_refused_with_a_reason() {
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "error: there is no script"),
+        (&["-p6", "-e", "probe begin {}"], "invalid value '6' for '-p <N>'"),
+        (&["--frobnicate"], "unexpected argument '--frobnicate'"),
+        (&["/no/such.stp"], "error: cannot read /no/such.stp: No such file or directory\n"),
+        (&["/no/such.ko"], "error: cannot read /no/such.ko: No such file or directory\n"),
+        (&["-c", "ls", "-x", "1", "-e", ""], "'-c <CMD>' cannot be used with '-x <PID>'"),
+        (&["-p1", "-e", "probe begin { x = }"], "error: expected an expression, found `}`"),
+        (&["-p1", "-e", "probe begin { println($1) }"], "error: missing script argument $1"),
+        (&["-p1", "-e", "probe begin %{ %}"], "error: "),
+        (&["-p2", "-e", "probe begin { f() }"], "error: unknown function `f`"),
+        (&["-p2", "-e", "probe begin { x = 1; x = \"a\" }"], "this says that it is a long"),
+        (&["-p2", "-e", "probe begin { println(\"a\" + 1) }"], "error: a long is needed"),
+        (&["-p2", "-e", "probe begn {}"], "did you mean `begin`?"),
+        (&["-p2", "-e", "probe begin {}", "-G", "n=1"], "error: -G n: there is no such global"),
+        (&["-p2", "-e", "probe begin {}", "-G", "1=1"], "error: -G 1=1: `1` is not the name"),
+        (&["-p2", "-e", "probe begin {}", "-D", "MAXACTION=x"], "MAXACTION is a number from 0"),
+        (&["-p2", "-e", "probe begin {}", "-I", "/none"], "error: cannot read /none: No such file"),
+        (&["-p2", "-e", "probe begin {}", "-r", "0.0.1"], "error: no kernel of release `0.0.1`"),
+        (&["-p4", "-e", "probe begin {}", "-r", "/none"], "/none"),
+        (&["-p3", "-e", "probe begin {}", "--passes=sccq"], "error: there is no pass `sccq`"),
+        (&["-p3", "-e", "probe begin {}", "--print-after=x"], "error: there is no pass `x`"),
+        (&["-p3", "-e", "probe begin {}", "-o", "/no/file"], "error: cannot write /no/file"),
+        (&["count.ko", "word"], "error: `word` is not a module parameter"),
+    ];
+    for (words, message) in cases {
+        let output = xlate(words);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {said}");
+        assert!(said.contains(message), "{words:?}: {said}");
+        assert!(!said.contains("internal error"), "{words:?}: {said}");
+        assert_eq!(stdout(&output), "", "{words:?}");
+    }
+}
+
+#[test]
+fn every_syntax_error_of_a_file_is_reported() {
+    let said = stderr(&xlate(&["-p1", "-e", "probe begin { x = }\nprobe end { y + }"]));
+    assert_eq!(said.matches("error: ").count(), 2, "{said}");
+    assert!(said.contains("<command line>:1:") && said.contains("<command line>:2:"), "{said}");
+}
+
+#[test]
+fn warnings_can_be_silenced() {
+    let script = "probe begin { println(x . \"\") }";
+    assert!(stderr(&xlate(&["-p2", "-e", script])).contains("warning: "));
+    assert_eq!(stderr(&xlate(&["-p2", "-w", "-e", script])), "");
+}
+
+#[test]
+fn a_script_comes_from_a_file_or_standard_input() {
+    let mut child = command(&["-p1", "-", "one"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("xlate starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(b"#!/usr/bin/env xlate\nprobe begin { println(@1) }").expect("written");
+    drop(stdin);
+    let output = child.wait_with_output().expect("xlate ends");
+    assert_eq!(stdout(&output), "probe begin {\n  println(\"one\");\n}\n");
+    let output = xlate(&["--emit=ast", "bench/scripts/count.stp"]);
+    assert!(stdout(&output).contains("probe kernel.trace(\"sys_enter\")"), "{}", stdout(&output));
+}
+
+#[test]
+fn each_stage_can_be_printed() {
+    for (stage, part) in [
+        ("ast", "n++;"),
+        ("typed", "long"),
+        ("ir", "update.add @n"),
+        ("cfg", "digraph"),
+        ("c", "g_n++;"),
+    ] {
+        let output = xlate(&[&format!("--emit={stage}"), "bench/scripts/count.stp"]);
+        assert!(stdout(&output).contains(part), "{stage}: {}", stdout(&output));
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    }
+    let by_number = xlate(&["-p3", "bench/scripts/count.stp"]);
+    assert_eq!(by_number.stdout, xlate(&["--emit-c", "bench/scripts/count.stp"]).stdout);
+}
+
+#[test]
+fn results_can_go_to_a_file() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("count.c");
+    let output = xlate(&["--emit-c", "-o", &file.to_string_lossy(), "bench/scripts/count.stp"]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(0), String::new()));
+    assert!(fs::read_to_string(file).expect("written").contains("g_n++;"));
+}
+
+#[test]
+fn passes_can_be_watched() {
+    let script = "global a = 1\nprobe begin { println(a + 1) }";
+    let said = |words: &[&str]| stderr(&xlate(&[&["-p3", "-e", script], words].concat()));
+    let changes = said(&["--print-changed"]);
+    assert!(changes.contains("; changed by global-constness\n"), "{changes}");
+    assert!(changes.lines().any(|line| line.starts_with("-  ") && line.contains("load @a")));
+    let after = said(&["--print-after=sccp", "--passes=sccp", "--verify-each"]);
+    assert!(after.starts_with("; after sccp\nfile f0"), "{after}");
+    let before = said(&["--print-before=all", "-O0"]);
+    assert_eq!(before, "", "no pass runs under -O0");
+    assert!(said(&["--time-passes"]).contains("  sccp\n"));
+}
+
+#[test]
+fn the_passes_say_what_they_did() {
+    let output = xlate(&["-v", "-p3", "bench/scripts/map.stp"]);
+    let said = stderr(&output);
+    let starts =
+        ["Pass 1: parsed", "Pass 2: elaborated 2 probes, 1 function", "Pass 3: translated"];
+    assert_eq!(said.lines().count(), starts.len(), "{said}");
+    for (line, start) in said.lines().zip(starts) {
+        assert!(line.starts_with(start) && line.ends_with(" ms."), "{line}");
+    }
+}
+
+#[test]
+fn help_and_version_are_not_errors() {
+    let help = xlate(&["--help"]);
+    assert_eq!((help.status.code(), stderr(&help)), (Some(0), String::new()));
+    for word in ["five passes", "-D MAXACTION=5000", "--emit-c hello.stp", "#!/usr/bin/env xlate"] {
+        assert!(stdout(&help).contains(word), "{word}");
+    }
+    let version = xlate(&["-V"]);
+    assert_eq!(stdout(&version), format!("xlate {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(stdout(&xlate(&["--passes"])).matches("  sccp ").count(), 1);
+}
+
+#[test]
+fn nothing_is_coloured_but_on_a_terminal() {
+    let output = xlate(&["-p2", "-e", "probe begn {}"]);
+    assert!(!stderr(&output).contains('\x1b'));
+}
+
+#[test]
+fn deep_trees_do_not_overflow_the_stack() {
+    let depth = 20_000;
+    let script = format!("probe begin {{ println({}1{}) }}", "(".repeat(depth), ")".repeat(depth));
+    let output = xlate(&["-p3", "-e", &script]);
+    // Refused or translated, but answered.
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{:?}", output.status);
+    let sum = format!("probe begin {{ println({}1) }}", "1+".repeat(depth));
+    let output = xlate(&["-p3", "-e", &sum]);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{:?}", output.status);
+}
+
+#[test]
+fn bad_requests_of_pass_4_are_refused() {
+    let Some(release) = release_with_headers() else { return };
+    for (words, message) in [
+        (["-B", "x"], "error: `-B x` does not set a make variable"),
+        (["-m", "a b"], "error: `a b` cannot be the name of a module"),
+    ] {
+        let words = [&["-p4", "-r", &release, "-e", "probe begin {}"][..], &words].concat();
+        let output = xlate(&words);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(message), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_named_module_is_left_in_the_current_folder() {
+    let Some(release) = release_with_headers() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let words = ["-p4", "-m", "named", "-r", &release, "-e", "probe begin { exit() }"];
+    let output = command(&words).current_dir(&folder).output().expect("xlate runs");
+    assert_eq!(stdout(&output), "named.ko\n", "{}", stderr(&output));
+    assert!(folder.path().join("named.ko").exists());
+}
+
+#[test]
+fn a_module_for_another_kernel_is_not_run() {
+    let running = fs::read_to_string("/proc/sys/kernel/osrelease").expect("a kernel");
+    let Some(release) = release_with_headers().filter(|release| *release != running.trim()) else {
+        return;
+    };
+    let output = xlate(&["-r", &release, "-e", "probe begin { exit() }"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).ends_with(".ko\n"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("is not run"), "{}", stderr(&output));
+}
+
+#[test]
+fn an_unwritable_cache_is_done_without() {
+    let Some(release) = release_with_headers() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let words = ["-p4", "-r", &release, "-e", "probe begin { exit() }"];
+    let mut command = command(&words);
+    command.env("XDG_CACHE_HOME", "/proc/none").current_dir(&folder);
+    let output = command.output().expect("xlate runs");
+    assert!(folder.path().join(stdout(&output).trim()).exists(), "{}", stdout(&output));
+    assert!(stderr(&output).contains("warning: the cache "), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
