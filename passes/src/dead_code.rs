@@ -65,12 +65,13 @@ fn live_values(cx: &BodyContext<'_>) -> Vec<bool> {
             definitions[param.index()] = Some(Definition::Param(block, index));
         }
         for &inst in &data.insts {
-            let data = &body.insts[inst];
-            if let Some(result) = data.result {
+            if let Some(result) = body.insts[inst].result {
                 definitions[result.index()] = Some(Definition::Inst(inst));
             }
-            if !cx.summaries.op(cx.module, &data.op).is_removable() {
-                data.op.for_each_operand(|value| work.push(value));
+            let tried = is_tried(&data.terminator) && data.insts.last() == Some(&inst);
+            let op = &body.insts[inst].op;
+            if tried || !cx.summaries.op(cx.module, op).is_removable() {
+                op.for_each_operand(|value| work.push(value));
             }
         }
         match &data.terminator {

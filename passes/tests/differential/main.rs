@@ -1,0 +1,71 @@
+//! Every pass alone, and all together, on random modules: what a user sees stays the same.
+
+mod generate;
+mod interpret;
+
+use std::collections::BTreeMap;
+
+use xlate_ir::module::Module;
+use xlate_ir::text::print;
+use xlate_ir::verifier::verify;
+use xlate_passes::manager::{NoObserver, Options, run};
+use xlate_passes::pipeline::Pipeline;
+use xlate_passes::registry::PASSES;
+
+/// How many modules are made, unless `XLATE_RANDOM_MODULES` says otherwise.
+fn count() -> u64 {
+    std::env::var("XLATE_RANDOM_MODULES").ok().and_then(|n| n.parse().ok()).unwrap_or(40)
+}
+
+/// Says what was being run if the interpreter meets something impossible.
+struct Context<'a>(u64, &'a str, &'a Module, &'a Module);
+
+impl Drop for Context<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let Context(seed, pipeline, before, after) = self;
+            eprintln!("seed {seed}, {pipeline}:\n{before}\nbecame\n{after}");
+        }
+    }
+}
+
+/// Runs passes on a copy; gives whether they changed it.
+fn compare(seed: u64, module: &Module, before: &str, pipeline: &str) -> bool {
+    let mut copy = module.clone();
+    let passes = Pipeline::parse(pipeline).expect("a pipeline");
+    let options = Options { verify_each: true, bisect_limit: None };
+    if let Err(error) = run(&mut copy, &passes, &options, &mut NoObserver) {
+        panic!("seed {seed}, {pipeline}: {error}\n{module}\nbecame\n{copy}");
+    }
+    let _context = Context(seed, pipeline, module, &copy);
+    let after = interpret::run(&copy);
+    assert!(before == after, "it said\n{after}\ninstead of\n{before}");
+    copy != *module
+}
+
+#[test]
+fn passes_keep_what_random_modules_do() {
+    let standard = Pipeline::standard().to_string();
+    let mut changed: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut told_something = 0;
+    for seed in 0..count() {
+        let module = generate::module(seed);
+        if let Err(errors) = verify(&module) {
+            panic!("seed {seed}: {}\n{}", errors[0], print(&module));
+        }
+        let before = {
+            let _context = Context(seed, "nothing", &module, &module);
+            interpret::run(&module)
+        };
+        told_something += u64::from(before.lines().count() > 3);
+        for pass in PASSES {
+            let did = compare(seed, &module, &before, pass.name);
+            *changed.entry(pass.name).or_default() += u64::from(did);
+        }
+        compare(seed, &module, &before, &standard);
+    }
+    assert!(told_something * 2 > count(), "{told_something} modules say something");
+    for (pass, times) in &changed {
+        println!("{pass} changes {times} of {}", count());
+    }
+}
