@@ -68,29 +68,51 @@ pub(crate) fn lower_function(
     id: FunctionId,
     body: &[typed::Stmt],
 ) -> Body {
-    let function = &tables.program.functions[id];
-    let params = function.params.iter().map(|&param| {
-        let local = &function.locals[param];
-        (tables.ty(local.ty), Some(local.name.clone()))
-    });
-    let (builder, arguments) = BodyBuilder::for_function(module, params);
-    let owner = Owner::Function {
-        id,
-        result: function.result.map(|ty| tables.ty(ty)),
-        arguments: arguments.clone(),
-        next: function.next_overload,
-    };
-    let mut lowering = BodyLowering::new(tables, builder, owner);
-    lowering.declare_locals(&function.locals);
-    for (&param, argument) in function.params.iter().zip(arguments) {
-        lowering.define(param, argument);
-    }
+    let mut lowering = BodyLowering::of_function(tables, module, id);
     lowering.stmts(body);
-    lowering.leave(None, function.span);
+    lowering.leave(None, tables.program.functions[id].span);
+    lowering.finish()
+}
+
+/// Makes the body of a function whose C, now another function, may hand over to the next overload.
+pub(crate) fn lower_handing_over(
+    tables: &Tables,
+    module: &Module,
+    id: FunctionId,
+    c: xlate_ir::entities::Function,
+) -> Body {
+    let span = tables.program.functions[id].span;
+    let mut lowering = BodyLowering::of_function(tables, module, id);
+    if let Owner::Function { arguments, .. } = lowering.owner.clone() {
+        let result = lowering.push(Op::Call(c, arguments), span);
+        lowering.hand_over_if_asked(result, span);
+    }
     lowering.finish()
 }
 
 impl<'m> BodyLowering<'m> {
+    /// Starts the body of a function.
+    fn of_function(tables: &'m Tables<'m>, module: &'m Module, id: FunctionId) -> Self {
+        let function = &tables.program.functions[id];
+        let params = function.params.iter().map(|&param| {
+            let local = &function.locals[param];
+            (tables.ty(local.ty), Some(local.name.clone()))
+        });
+        let (builder, arguments) = BodyBuilder::for_function(module, params);
+        let owner = Owner::Function {
+            id,
+            result: function.result.map(|ty| tables.ty(ty)),
+            arguments: arguments.clone(),
+            next: function.next_overload,
+        };
+        let mut lowering = BodyLowering::new(tables, builder, owner);
+        lowering.declare_locals(&function.locals);
+        for (&param, argument) in function.params.iter().zip(arguments) {
+            lowering.define(param, argument);
+        }
+        lowering
+    }
+
     fn new(tables: &'m Tables<'m>, builder: BodyBuilder<'m>, owner: Owner) -> Self {
         BodyLowering {
             tables,

@@ -1,6 +1,7 @@
 //! What has to be known of the program before any body is lowered.
 //!
-//! Which calls are recursive, for those pay an action, and which C becomes functions of its own.
+//! Which calls are recursive, for those pay an action; which C becomes functions of its own; and which
+//! functions in C hand over to another overload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,4 +78,12 @@ pub(crate) fn outlined(program: &Program) -> Outlined<'_> {
         });
     }
     outlined
+}
+
+/// Functions in C that another overload comes after.
+pub(crate) fn handing_over(program: &Program) -> Vec<FunctionId> {
+    let functions = program.functions.iter().filter(|(_, function)| {
+        matches!(function.code, FunctionCode::C(_)) && function.next_overload.is_some()
+    });
+    functions.map(|(id, _)| id).collect()
 }

@@ -78,12 +78,13 @@ pub fn lower(
     let tables = tables::Tables::new(program, sources, &options.limits)?;
     let mut module = tables.declare(options.limits.clone());
     for (id, function) in &program.functions {
-        if let (Callee::Function(target), FunctionCode::Script(stmts)) =
-            (tables.callee(id), &function.code)
-        {
-            let body = body::lower_function(&tables, &module, id, stmts);
-            module.functions[target].code = ir::module::FunctionCode::Body(body);
-        }
+        let Callee::Function(target) = tables.callee(id) else { continue };
+        let body = match (&function.code, tables.handing_over(id)) {
+            (FunctionCode::Script(stmts), _) => body::lower_function(&tables, &module, id, stmts),
+            (_, Some(c)) => body::lower_handing_over(&tables, &module, id, c),
+            _ => continue,
+        };
+        module.functions[target].code = ir::module::FunctionCode::Body(body);
     }
     for (_, handler) in &program.handlers {
         let body = body::lower_handler(&tables, &module, handler);

@@ -2,7 +2,9 @@
 
 use xlate_elaborate::Span;
 use xlate_elaborate::program::{EmbeddedC, Expr, LocalId, Place, Stmt, StmtKind};
+use xlate_ir::entities::Value;
 use xlate_ir::instructions::Op;
+use xlate_ir::types::Type;
 
 use crate::body::{BodyLowering, Owner};
 
@@ -90,6 +92,22 @@ impl BodyLowering<'_> {
                 return self.unwatched(|this| this.raise(message, span));
             }
         };
+        self.leave(result, span);
+    }
+
+    /// Leaves a function whose C has run: with its result, or by way of the next overload if it asked
+    /// for that.
+    pub(crate) fn hand_over_if_asked(&mut self, result: Option<Value>, span: Span) {
+        let asked = Op::CExpression("xl_next_asked(c)".to_owned());
+        self.builder.set_pos(self.tables.position(span));
+        if let Some(asked) = self.builder.push_typed(asked, Some(Type::Long)) {
+            let handing_over = self.builder.create_block();
+            let done = self.builder.create_block();
+            self.builder.branch(asked, handing_over, done);
+            self.enter(handing_over);
+            self.next(span);
+            self.enter(done);
+        }
         self.leave(result, span);
     }
 

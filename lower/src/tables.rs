@@ -13,7 +13,7 @@ use xlate_ir::module::{
 use xlate_ir::types::{Const, Discipline, ElementType, GlobalData, Histogram, Pos, Type};
 
 use crate::LowerError;
-use crate::facts::{CallGraph, Outlined, outlined};
+use crate::facts::{CallGraph, Outlined, handing_over, outlined};
 
 /// What a call of a function becomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +41,9 @@ pub(crate) struct Tables<'a> {
     callees: Vec<Callee>,
     /// The functions that C of statements and expressions becomes, after all others.
     outlined: Outlined<'a>,
+    /// Functions in C that hand over to another overload; their C becomes a function of its own,
+    /// after those.
+    handing_over: Vec<typed::FunctionId>,
     /// Most bytes of a string, the NUL not counted.
     pub(crate) longest: u32,
 }
@@ -61,6 +64,7 @@ impl<'a> Tables<'a> {
             files: RefCell::default(),
             callees: callees.collect::<Result<_, _>>()?,
             outlined: outlined(program),
+            handing_over: handing_over(program),
             longest: limits.longest_string(),
         })
     }
@@ -78,6 +82,17 @@ impl<'a> Tables<'a> {
         }
         for (index, &(c, result)) in self.outlined.values().enumerate() {
             module.functions.alloc(self.outlined_function(index, c, result));
+        }
+        for &id in &self.handing_over {
+            let function = &self.program.functions[id];
+            if let typed::FunctionCode::C(c) = &function.code {
+                let name = format!("{}__c", function.name);
+                module.functions.alloc(FunctionData {
+                    name,
+                    code: self.function_in_c(function, c),
+                    ..self.signature(function)
+                });
+            }
         }
         for (_, regex) in &self.program.regexes {
             module.regexes.alloc(regex.pattern.clone().into());
@@ -134,9 +149,18 @@ impl<'a> Tables<'a> {
     /// The function that C of a statement or expression becomes, if it becomes one.
     pub(crate) fn outlined(&self, c: &typed::EmbeddedC) -> Option<Function> {
         let index = self.outlined.keys().position(|&span| span == c.span)?;
+        Some(Function::from_index(self.declared_functions() + index))
+    }
+
+    /// The function that has the C of a function which hands over to another overload.
+    pub(crate) fn handing_over(&self, function: typed::FunctionId) -> Option<Function> {
+        let index = self.handing_over.iter().position(|&id| id == function)?;
+        Some(Function::from_index(self.declared_functions() + self.outlined.len() + index))
+    }
+
+    fn declared_functions(&self) -> usize {
         let is_function = |callee: &&Callee| matches!(callee, Callee::Function(_));
-        let others = self.callees.iter().filter(is_function).count();
-        Some(Function::from_index(others + index))
+        self.callees.iter().filter(is_function).count()
     }
 
     /// The global of the module.
@@ -172,23 +196,34 @@ impl<'a> Tables<'a> {
     /// The signature of a function, with its code if that is C; `None` for an operation of the
     /// runtime.
     fn function_data(&self, function: &typed::Function) -> Option<FunctionData> {
-        let params = || function.params.iter().map(|&param| &function.locals[param]);
         let code = match &function.code {
             typed::FunctionCode::Intrinsic(_) => return None,
-            typed::FunctionCode::Script(_) => FunctionCode::Body(Body::default()),
-            typed::FunctionCode::C(c) => FunctionCode::C {
-                text: c.text.clone(),
-                names: params().map(|param| param.name.clone()).collect(),
-                effects: effects_of(c),
-            },
+            typed::FunctionCode::C(c) if function.next_overload.is_none() => {
+                self.function_in_c(function, c)
+            }
+            _ => FunctionCode::Body(Body::default()),
         };
-        Some(FunctionData {
+        Some(FunctionData { code, ..self.signature(function) })
+    }
+
+    /// A function without code.
+    fn signature(&self, function: &typed::Function) -> FunctionData {
+        let params = function.params.iter().map(|&param| self.ty(function.locals[param].ty));
+        FunctionData {
             name: function.name.clone(),
-            params: params().map(|param| self.ty(param.ty)).collect(),
+            params: params.collect(),
             result: function.result.map(|ty| self.ty(ty)),
-            code,
+            code: FunctionCode::Body(Body::default()),
             pos: self.position(function.span),
-        })
+        }
+    }
+
+    fn function_in_c(&self, function: &typed::Function, c: &typed::EmbeddedC) -> FunctionCode {
+        let names = function.params.iter().map(|&param| function.locals[param].name.clone());
+        let mut effects = effects_of(c);
+        // It tells its caller whether to hand over.
+        effects.acts |= function.next_overload.is_some();
+        FunctionCode::C { text: c.text.clone(), names: names.collect(), effects }
     }
 
     /// C of a statement or expression as a function without parameters.

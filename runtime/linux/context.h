@@ -46,6 +46,7 @@ struct xl_context {
 	};
 	u8 pending;			/* XL_PENDING_ bits */
 	bool uncatchable;		/* of the error */
+	bool next;			/* C of a function asked for its next overload */
 	u32 until_sample;		/* handlers until one is timed */
 	struct xl_output output;
 	long actions;			/* left to the handler */

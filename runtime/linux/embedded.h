@@ -29,6 +29,22 @@ do {											\
 
 #define STAP_RETURN_VOID()	goto out
 
+/* Leaves the function; its caller goes on with the next overload. */
+#define STAP_NEXT									\
+do {											\
+	c->next = true;									\
+	goto out;									\
+} while (0)
+
+/* Whether the function that has just returned used STAP_NEXT. */
+static inline bool xl_next_asked(struct xl_context *c)
+{
+	bool asked = c->next;
+
+	c->next = false;
+	return asked;
+}
+
 /* The string of such a function, which C wrote to its place. */
 static inline struct xl_str xl_str_end(struct xl_string *place)
 {
