@@ -7,19 +7,22 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::case::Case;
-
 /// The guest's memory, in MiB.
 const MEMORY: &str = "1024";
 
 /// A folder that becomes the guest's file system.
-pub(crate) struct FileSystem {
+#[derive(Debug)]
+pub struct FileSystem {
     root: PathBuf,
 }
 
 impl FileSystem {
-    /// Makes what every boot needs: busybox, the init script, xlate and helper programs.
-    pub(crate) fn new(root: PathBuf, xlate: &Path, helpers: &[PathBuf]) -> io::Result<Self> {
+    /// Makes what every boot needs: busybox, `init` as the first process, xlate, and programs made
+    /// of C files.
+    ///
+    /// # Errors
+    /// What could not be read, compiled or written.
+    pub fn new(root: PathBuf, init: &Path, xlate: &Path, helpers: &[PathBuf]) -> io::Result<Self> {
         for folder in ["bin", "sbin", "proc", "sys", "dev", "tmp", "cases"] {
             fs::create_dir_all(root.join(folder))?;
         }
@@ -30,9 +33,13 @@ impl FileSystem {
             let name = helper.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             compile_helper(helper, &file_system.root.join("bin").join(name))?;
         }
-        let init = Path::new(env!("CARGO_MANIFEST_DIR")).join("guest/init");
         fs::copy(init, file_system.root.join("init"))?;
         Ok(file_system)
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     fn add_busybox(&self, busybox: &Path) -> io::Result<()> {
@@ -60,30 +67,11 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Replaces the cases.
-    pub(crate) fn set_cases(&self, cases: &[(&Case, &Path)]) -> io::Result<()> {
-        let folder = self.root.join("cases");
-        fs::remove_dir_all(&folder)?;
-        fs::create_dir(&folder)?;
-        let mut list = String::new();
-        for (case, module) in cases {
-            let place = folder.join(&case.name);
-            fs::create_dir(&place)?;
-            if let Some(folder) = &case.folder {
-                for entry in fs::read_dir(folder)? {
-                    let entry = entry?;
-                    fs::copy(entry.path(), place.join(entry.file_name()))?;
-                }
-            }
-            fs::copy(module, place.join("module.ko"))?;
-            fs::write(place.join("run.sh"), case.guest_script())?;
-            list.push_str(&format!("{} {}\n", case.name, case.timeout.as_secs()));
-        }
-        fs::write(folder.join("list"), list)
-    }
-
     /// Packs the folder as the kernel wants it.
-    pub(crate) fn pack(&self, archive: &Path) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// If the folder cannot be read or cpio fails.
+    pub fn pack(&self, archive: &Path) -> io::Result<()> {
         let mut names = Vec::new();
         list_files(&self.root, Path::new(""), &mut names)?;
         let mut cpio = Command::new("cpio")
@@ -138,21 +126,28 @@ fn output_of(command: &mut Command) -> io::Result<String> {
 }
 
 /// A running guest. It ends with this value.
-pub(crate) struct Guest {
+#[derive(Debug)]
+pub struct Guest {
     qemu: Child,
 }
 
 impl Guest {
-    /// Boots a kernel. Its console goes to one file, its report to another.
-    pub(crate) fn boot(
+    /// Boots a kernel, with these options of QEMU. The console goes to one file; what the guest
+    /// writes to its second serial port, the report, goes to another.
+    ///
+    /// # Errors
+    /// If QEMU cannot be started.
+    pub fn boot(
         kernel: &Path,
         archive: &Path,
         console: &Path,
         report: &Path,
+        options: &[&str],
     ) -> io::Result<Self> {
         let serial = |path: &Path| format!("file:{}", path.display());
         let qemu = Command::new("qemu-system-x86_64")
-            .args(["-accel", "tcg,thread=multi", "-smp", "2", "-m", MEMORY])
+            .args(options)
+            .args(["-m", MEMORY])
             .args(["-nodefaults", "-display", "none", "-no-reboot"])
             .args(["-append", "console=ttyS0 quiet panic=-1 oops=panic"])
             .arg("-serial")
@@ -169,7 +164,7 @@ impl Guest {
     }
 
     /// Whether the machine is off.
-    pub(crate) fn is_off(&mut self) -> bool {
+    pub fn is_off(&mut self) -> bool {
         !matches!(self.qemu.try_wait(), Ok(None))
     }
 }

@@ -6,7 +6,6 @@ mod case;
 mod corpus;
 mod expect;
 mod kernel_log;
-mod machine;
 mod modules;
 mod report;
 
@@ -21,14 +20,17 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use tempfile::TempDir;
 use xlate_symbols::Version;
+use xlate_vm::machine::{FileSystem, Guest};
 
 use case::Case;
-use machine::{FileSystem, Guest};
 use modules::Builder;
 use report::{Event, Files, ReportReader};
 
 /// How long a boot may take, and how much longer than its limit a case: emulation is slow.
 const GRACE: Duration = Duration::from_secs(60);
+
+/// Two processors that run at once.
+const MACHINE: &[&str] = &["-accel", "tcg,thread=multi", "-smp", "2"];
 
 /// How many lines of the console a crash shows.
 const CONSOLE_LINES: usize = 40;
@@ -167,7 +169,8 @@ fn run_on(release: &str, xlate: &Path, cases: &[Case], keep: bool) -> io::Result
     let helpers = helpers()?;
     let builder = Builder { release, xlate, cache: &cache };
     let built = builder.build_all(cases, folder.path());
-    let file_system = FileSystem::new(folder.path().join("root"), xlate, &helpers)?;
+    let init = Path::new(env!("CARGO_MANIFEST_DIR")).join("guest/init");
+    let file_system = FileSystem::new(folder.path().join("root"), &init, xlate, &helpers)?;
     let mut verdicts = Vec::new();
     let mut waiting = Vec::new();
     for (case, module) in cases.iter().zip(&built) {
@@ -180,7 +183,7 @@ fn run_on(release: &str, xlate: &Path, cases: &[Case], keep: bool) -> io::Result
         }
     }
     while !waiting.is_empty() {
-        file_system.set_cases(&waiting)?;
+        set_cases(&file_system, &waiting)?;
         let boot = Boot::new(release, folder.path(), &file_system)?;
         let new = boot.run(&waiting)?;
         waiting.retain(|(case, _)| !new.iter().any(|(name, _)| *name == case.name));
@@ -188,6 +191,28 @@ fn run_on(release: &str, xlate: &Path, cases: &[Case], keep: bool) -> io::Result
     }
     verdicts.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(verdicts)
+}
+
+/// Replaces the cases in the guest's file system.
+fn set_cases(file_system: &FileSystem, cases: &[(&Case, &Path)]) -> io::Result<()> {
+    let folder = file_system.root().join("cases");
+    fs::remove_dir_all(&folder)?;
+    fs::create_dir(&folder)?;
+    let mut list = String::new();
+    for (case, module) in cases {
+        let place = folder.join(&case.name);
+        fs::create_dir(&place)?;
+        if let Some(folder) = &case.folder {
+            for entry in fs::read_dir(folder)? {
+                let entry = entry?;
+                fs::copy(entry.path(), place.join(entry.file_name()))?;
+            }
+        }
+        fs::copy(module, place.join("module.ko"))?;
+        fs::write(place.join("run.sh"), case.guest_script())?;
+        list.push_str(&format!("{} {}\n", case.name, case.timeout.as_secs()));
+    }
+    fs::write(folder.join("list"), list)
 }
 
 /// The C files that become programs in the guest.
@@ -220,7 +245,7 @@ impl Boot {
         // What an earlier boot said must not be taken for news.
         fs::write(&console, "")?;
         fs::write(&report, "")?;
-        let guest = Guest::boot(&kernel, &archive, &console, &report)?;
+        let guest = Guest::boot(&kernel, &archive, &console, &report, MACHINE)?;
         Ok(Self { guest, console, report })
     }
 

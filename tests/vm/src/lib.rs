@@ -1,0 +1,3 @@
+//! Test machines: a distribution's kernel under QEMU.
+
+pub mod machine;
