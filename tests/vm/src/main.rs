@@ -8,6 +8,7 @@ mod expect;
 mod kernel_log;
 mod modules;
 mod report;
+mod tutorial;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -71,6 +72,8 @@ fn run(options: &Options) -> io::Result<bool> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut cases = Case::read_all(&here.join("cases"))?;
     cases.extend(corpus::read_all(&here.join("../corpus"))?);
+    let work = std::env::current_exe()?.with_file_name("vm-tutorial");
+    cases.extend(tutorial::read_all(&work)?);
     let cases = select(cases, &options.cases)?;
     let kernels = match options.kernels.is_empty() {
         true => newest_kernels()?,
