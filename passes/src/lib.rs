@@ -23,5 +23,6 @@ mod loop_invariants;
 mod sccp;
 mod simplify_cfg;
 mod simplify_instructions;
+mod string_bounds;
 mod unused;
 mod updates;

@@ -240,7 +240,7 @@ impl Manager<'_> {
 }
 
 /// Takes the body out of a function or handler; `None` for C functions.
-fn take_body(module: &mut Module, owner: Owner) -> Option<Body> {
+pub(crate) fn take_body(module: &mut Module, owner: Owner) -> Option<Body> {
     match owner {
         Owner::Handler(handler) => Some(std::mem::take(&mut module.handlers[handler].body)),
         Owner::Function(function) => match &mut module.functions[function].code {
@@ -250,7 +250,8 @@ fn take_body(module: &mut Module, owner: Owner) -> Option<Body> {
     }
 }
 
-fn put_body(module: &mut Module, owner: Owner, body: Body) {
+/// Puts it back.
+pub(crate) fn put_body(module: &mut Module, owner: Owner, body: Body) {
     match owner {
         Owner::Handler(handler) => module.handlers[handler].body = body,
         Owner::Function(function) => module.functions[function].code = FunctionCode::Body(body),

@@ -63,7 +63,7 @@ const DEFAULT: &str = "duplicate-functions,\
     global-constness,unused-globals,inline,unused-functions)*,\
     loop-invariants,updates,(simplify-cfg,copy-propagation,gvn,dead-code)*,\
     duplicate-functions,duplicate-handlers,empty-handlers,unused-functions,unused-globals,\
-    disciplines,lock-sets,simplify-cfg";
+    string-bounds,disciplines,lock-sets,simplify-cfg";
 
 impl Pipeline {
     /// No passes: what `-O0` runs.

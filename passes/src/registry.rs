@@ -80,6 +80,11 @@ pub const PASSES: &[Pass] = &[
         run: Run::Module(crate::global_constness::run),
     },
     Pass {
+        name: "string-bounds",
+        description: "find out how long strings can get",
+        run: Run::Module(crate::string_bounds::run),
+    },
+    Pass {
         name: "unused-globals",
         description: "drop globals that nothing reads, and their writes",
         run: Run::Module(crate::unused::run_globals),
