@@ -117,6 +117,9 @@ fn render_one(sources: &SourceMap, diagnostic: &Diagnostic, color: bool) -> Stri
     }
 }
 
+/// How many of the macros that a token came through are shown.
+const MAX_EXPANSIONS_SHOWN: usize = 6;
+
 fn to_codespan(sources: &SourceMap, diagnostic: &Diagnostic) -> codespan::Diagnostic<FileId> {
     let severity = match diagnostic.severity {
         Severity::Note => codespan::Severity::Note,
@@ -134,7 +137,8 @@ fn to_codespan(sources: &SourceMap, diagnostic: &Diagnostic) -> codespan::Diagno
         };
         labels.push(codespan::Label::new(style, span.file, range).with_message(&label.message));
         let mut inner = label.span;
-        while let Some(expansion) = sources.expansion(inner) {
+        for _ in 0..MAX_EXPANSIONS_SHOWN {
+            let Some(expansion) = sources.expansion(inner) else { break };
             let call = sources.spelling(expansion.call);
             labels.push(
                 codespan::Label::secondary(call.file, call.start as usize..call.end as usize)

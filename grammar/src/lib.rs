@@ -10,6 +10,7 @@
 pub mod ast;
 mod builder;
 mod condition;
+pub mod coverage;
 pub mod diagnostic;
 mod erase;
 mod expand;

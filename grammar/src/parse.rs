@@ -5,10 +5,13 @@ use crate::builder::Builder;
 use crate::diagnostic::Diagnostic;
 use crate::options::{LibraryMacros, ParseOptions};
 use crate::preprocess::{Preprocessed, preprocess};
-use crate::shape::shape;
+use crate::shape::{Shaped, shape};
 use crate::source::{FileId, SourceMap};
 use crate::stap;
 use crate::syntax::SyntaxError;
+
+/// No more errors of one file are reported; after so many syntax errors its rest is not looked at.
+const MAX_ERRORS: usize = 200;
 
 /// Parses a script, or a `.stp` file of a library.
 ///
@@ -22,16 +25,16 @@ pub fn parse_script(
 ) -> (File, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let preprocessed = preprocess(sources, file, options, &mut diagnostics);
-    let tokens = shape(sources, &preprocessed.tokens);
+    let Shaped { tokens, too_deep } = shape(sources, &preprocessed.tokens);
     let embedded = options.library || options.environment.guru_mode;
     let builder = Builder::new(sources, &tokens, preprocessed.end, embedded);
-    let stream =
-        tokens.iter().enumerate().map(|(at, token)| (at as u32, token.kind, at as u32 + 1));
+    let indexed = (0..).zip(&tokens).map(|(at, token)| (at, token.kind, at + 1));
+    let stream = indexed.take_while(|_| builder.error_count() < MAX_ERRORS);
     let (items, last) = match stap::FileParser::new().parse(&builder, stream) {
         Ok(items) => (items, None),
         Err(error) => (Vec::new(), Some(SyntaxError::from_parse_error(error))),
     };
-    builder.report_syntax_errors(last);
+    builder.report_syntax_errors(last, too_deep);
     diagnostics.extend(builder.into_diagnostics());
     let parsed = File { file, items };
     if parsed.items.is_empty() && diagnostics.is_empty() && !options.library {
@@ -64,11 +67,12 @@ pub fn parse_library_macros(
     (LibraryMacros { by_name: macros }, diagnostics)
 }
 
-fn sort(sources: &SourceMap, diagnostics: &mut [Diagnostic]) {
+fn sort(sources: &SourceMap, diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by_key(|diagnostic| {
         diagnostic.span().map(|span| {
             let origin = sources.origin(span);
             (origin.file, origin.start)
         })
     });
+    diagnostics.truncate(MAX_ERRORS);
 }

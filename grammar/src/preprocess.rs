@@ -110,8 +110,9 @@ impl Preprocessor<'_> {
                 _ => self.tokens.push(token),
             }
         }
-        for conditional in std::mem::take(&mut self.conditionals) {
-            self.unclosed_conditional(conditional.open);
+        // The others are open because this one is.
+        if let Some(innermost) = self.conditionals.pop() {
+            self.unclosed_conditional(innermost.open);
         }
     }
 
@@ -172,7 +173,10 @@ impl Preprocessor<'_> {
         let name = String::from_utf8_lossy(self.sources.slice(token.span)).into_owned();
         if depth > MAX_EXPANSION_DEPTH || self.expanded > MAX_EXPANDED_TOKENS {
             let message = format!("{name} expands without end");
-            self.report(Diagnostic::error(call, message, "this is not expanded any further"));
+            let call = self.sources.origin(call);
+            self.report(Diagnostic::error(call, message, "expanded here"));
+            // The rest of it would only expand some more.
+            self.frames.clear();
             return None;
         }
         let expansion = self.sources.add_expansion(of, name, call);

@@ -6,7 +6,7 @@
 //! parentheses are open, whether a list of probe points is being read) and gives the grammar
 //! tokens that say which of the two it is.
 
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
 use crate::token::{Tok, Token};
 
 /// What the last token leaves behind.
@@ -44,8 +44,19 @@ enum Points {
     Rest,
 }
 
+/// How many levels of brackets, unary operators, right operands and statements without braces may
+/// be open at once. This bounds the parser's stack, and what it costs to recover from an error.
+pub(crate) const MAX_NESTING: u32 = 1000;
+
+/// The tokens that the grammar wants.
+pub(crate) struct Shaped {
+    pub(crate) tokens: Vec<Token>,
+    /// Where nesting got too deep; the text from there on is left out.
+    pub(crate) too_deep: Option<Span>,
+}
+
 /// Makes the tokens those that the grammar wants.
-pub(crate) fn shape(sources: &SourceMap, tokens: &[Token]) -> Vec<Token> {
+pub(crate) fn shape(sources: &SourceMap, tokens: &[Token]) -> Shaped {
     let mut shaper = Shaper {
         sources,
         tokens,
@@ -55,12 +66,17 @@ pub(crate) fn shape(sources: &SourceMap, tokens: &[Token]) -> Vec<Token> {
         parens: Vec::new(),
         points: Points::Outside,
         alternatives: 0,
+        open: Vec::new(),
+        nesting: 0,
     };
     while let Some(token) = tokens.get(shaper.at) {
         shaper.at += 1;
         shaper.token(*token);
+        if shaper.nesting > MAX_NESTING {
+            return Shaped { tokens: shaper.shaped, too_deep: Some(token.span) };
+        }
     }
-    shaper.shaped
+    Shaped { tokens: shaper.shaped, too_deep: None }
 }
 
 struct Shaper<'a> {
@@ -74,6 +90,10 @@ struct Shaper<'a> {
     points: Points,
     /// How many braces of alternatives are open.
     alternatives: u32,
+    /// The nesting before each open bracket.
+    open: Vec<u32>,
+    /// How many levels are open here, or more.
+    nesting: u32,
 }
 
 impl Shaper<'_> {
@@ -82,8 +102,44 @@ impl Shaper<'_> {
     }
 
     fn push(&mut self, kind: Tok, token: Token, before: Before) {
+        self.count_nesting(kind);
         self.shaped.push(Token { kind, ..token });
         self.before = before;
+    }
+
+    fn count_nesting(&mut self, kind: Tok) {
+        match kind {
+            Tok::LParen
+            | Tok::CallParen
+            | Tok::LBracket
+            | Tok::TupleBracket
+            | Tok::LBrace
+            | Tok::LBraceAlternatives => {
+                self.open.push(self.nesting);
+                self.nesting += 1;
+            }
+            Tok::RParen | Tok::RBracket | Tok::RBraceAlternatives => {
+                self.nesting = self.open.pop().unwrap_or(0);
+            }
+            Tok::RBrace => {
+                self.nesting = self.open.pop().unwrap_or(0);
+                self.statement_ends();
+            }
+            Tok::Terminator | Tok::Semicolon => self.statement_ends(),
+            // A new statement begins where one operand follows another.
+            Tok::Ident | Tok::Symbol | Tok::Number if self.before != Before::Nothing => {
+                self.statement_ends();
+            }
+            kind if opens_level(kind) => self.nesting += 1,
+            _ => {}
+        }
+    }
+
+    fn statement_ends(&mut self) {
+        let goes_on = self.tokens.get(self.at).is_some_and(|token| token.kind == Tok::Else);
+        if !goes_on {
+            self.nesting = self.open.last().map_or(0, |before| before + 1);
+        }
     }
 
     fn token(&mut self, token: Token) {
@@ -293,4 +349,39 @@ impl Shaper<'_> {
         };
         self.push(kind, token, Before::Nothing);
     }
+}
+
+/// Whether what follows the token is one level further down, without brackets.
+fn opens_level(kind: Tok) -> bool {
+    use Tok::*;
+    matches!(
+        kind,
+        UnaryPlus
+            | Negate
+            | Bang
+            | Tilde
+            | AddressOf
+            | PreIncrement
+            | PreDecrement
+            | Question
+            | Colon
+            | If
+            | Else
+            | While
+            | For
+            | Foreach
+            | Assign
+            | PlusAssign
+            | MinusAssign
+            | StarAssign
+            | SlashAssign
+            | PercentAssign
+            | DotAssign
+            | ShiftLeftAssign
+            | ShiftRightAssign
+            | AmpersandAssign
+            | PipeAssign
+            | CaretAssign
+            | Aggregate
+    )
 }

@@ -2,6 +2,7 @@
 
 use crate::builder::{Builder, Index};
 use crate::diagnostic::Diagnostic;
+use crate::shape::MAX_NESTING;
 use crate::source::Span;
 use crate::token::{OPERATORS, Tok};
 use lalrpop_util::{ErrorRecovery, ParseError};
@@ -35,6 +36,11 @@ impl SyntaxError {
 }
 
 impl Builder<'_> {
+    /// How many syntax errors there are so far.
+    pub(crate) fn error_count(&self) -> usize {
+        self.errors.borrow().len()
+    }
+
     /// Takes note of an error after which the parser goes on.
     pub(crate) fn recovered(&self, recovery: ErrorRecovery<Index, Tok, ()>) {
         self.errors.borrow_mut().push(SyntaxError::from_parse_error(recovery.error));
@@ -42,9 +48,19 @@ impl Builder<'_> {
 
     /// Reports the errors that stand for themselves. An error is left out if it only follows from
     /// the one before: if no statement or item begins between the two.
-    pub(crate) fn report_syntax_errors(&self, last: Option<SyntaxError>) {
+    ///
+    /// If nesting got too deep somewhere, the text ends there for the parser: that is reported
+    /// instead of the end.
+    pub(crate) fn report_syntax_errors(&self, last: Option<SyntaxError>, too_deep: Option<Span>) {
         let mut errors = self.errors.take();
         errors.extend(last);
+        if let Some(span) = too_deep {
+            errors.retain(|error| error.at < self.token_count());
+            self.report(
+                Diagnostic::error(span, "nested too many levels deep", "not read any further")
+                    .with_note(format!("{MAX_NESTING} levels may be open at once")),
+            );
+        }
         errors.sort_by_key(|error| error.at);
         let mut previous: Option<Index> = None;
         for error in errors {
