@@ -64,6 +64,8 @@ pub(crate) struct Context<'a> {
     pub(crate) functions: Vec<FunctionState>,
     /// In the order of the program's handlers.
     pub(crate) handler_locals: Vec<(FileIndex, Vec<LocalState>)>,
+    /// Statements without an effect.
+    pub(crate) idle: Vec<Span>,
     /// Whether some probes are missing for errors in their points: what only they say about types
     /// is unknown.
     pub(crate) incomplete: bool,
@@ -85,6 +87,7 @@ impl<'a> Context<'a> {
     ) -> Self {
         Context {
             incomplete: has_errors(&diagnostics),
+            idle: Vec::new(),
             declarations,
             library,
             options,

@@ -302,7 +302,8 @@ impl<'a> Context<'a> {
 
     fn settle_locals(&mut self, locals: &mut Arena<Local>, states: &[LocalState]) {
         for ((_, local), state) in locals.iter_mut().zip(states) {
-            if self.types.is_unknown(state.var) && (state.read.is_some() || !state.silent) {
+            let matters = state.read.is_some() || (state.written.is_some() && !state.silent);
+            if matters && self.types.is_unknown(state.var) {
                 let used = state.read.filter(|read| *read != local.span);
                 self.untyped(local.span, &format!("`{}`", local.name), used);
                 self.types.poison(state.var);

@@ -1,4 +1,5 @@
-//! Warnings about variables that are read but never get a value, and the other way round.
+//! Warnings about variables that are read but never get a value, the other way round, and
+//! statements without an effect.
 
 use crate::context::{Context, LocalState};
 use crate::program::Local;
@@ -45,6 +46,11 @@ pub(crate) fn warn(cx: &mut Context<'_>) {
         if !cx.declarations.is_library(file) {
             locals(&function.locals, &state.locals, &mut cx.types, broken, &mut warnings);
         }
+    }
+    if !broken {
+        warnings.extend(cx.idle.iter().map(|span| {
+            Diagnostic::warning(*span, "this statement has no effect", "its value is not used")
+        }));
     }
     cx.diagnostics.append(&mut warnings);
 }

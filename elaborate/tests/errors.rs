@@ -94,6 +94,7 @@ const CASES: &[(&str, &str)] = &[
         "embedded-c",
         "%{ int x; %}\nfunction f:long() %{ STAP_RETVALUE = 1; %}\nprobe begin { println(f() + %{ 1 %}) }",
     ),
+    ("no-effect", "global n = 1\nprobe begin { n == 2\n x; -pid()\n \"text\"\n println(n) }"),
     // Output.
     ("format-types", "probe begin { printf(\"%d %s\\n\", \"one\", 1) }"),
     (

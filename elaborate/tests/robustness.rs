@@ -48,7 +48,7 @@ fn scripts_with_changed_tokens() {
         [" global", " x", " 1", " \"s\"", " next", " a[1]", " <<< 1", " f(", ")", "{", "}", " *"];
     for (name, script) in &scripts {
         let tokens = tokens(script);
-        for _ in 0..20 {
+        for _ in 0..8 {
             let mut changed = tokens.clone();
             for _ in 0..1 + random.below(3) {
                 let (at, other) = (random.below(changed.len()), random.below(changed.len()));

@@ -7,6 +7,7 @@ use crate::program::{
     Expr, ExprKind, Foreach, FunctionId, LocalId, Place, Sort, SortBy, Stmt, StmtKind,
 };
 use crate::types::{Kind, TypeVar};
+use crate::visit::{self, Node};
 use xlate_grammar::Span;
 use xlate_grammar::ast::{self, Block, Ident, Indexable, Key};
 
@@ -54,6 +55,7 @@ impl Body<'_, '_> {
                     StmtKind::Expr(self.line_feed(expr.span))
                 } else {
                     let (expr, _) = self.expr(expr, false);
+                    self.check_effect(&expr);
                     effect(expr)
                 }
             }
@@ -103,6 +105,29 @@ impl Body<'_, '_> {
             }
         };
         out.push(Stmt { kind, span });
+    }
+
+    /// Takes down a statement that computes something and does nothing with it.
+    fn check_effect(&mut self, expr: &Expr) {
+        let mut acts = false;
+        visit::expression(expr, &mut |node| {
+            acts |= matches!(
+                node,
+                Node::Expr(Expr {
+                    kind: ExprKind::Assign { .. }
+                        | ExprKind::Step { .. }
+                        | ExprKind::Accumulate { .. }
+                        | ExprKind::Call(..)
+                        | ExprKind::Print(..)
+                        | ExprKind::PrintHistogram(_)
+                        | ExprKind::EmbeddedC(_),
+                    ..
+                })
+            );
+        });
+        if !acts && !self.cx.declarations.is_library(self.file) {
+            self.cx.idle.push(expr.span);
+        }
     }
 
     /// The first or last expression of a `for`, which is no statement: choices need values.
