@@ -6,7 +6,7 @@ use crate::declare::{Declarations, FileIndex};
 use crate::embedded::claims;
 use crate::finish;
 use crate::library::{self, Library, Load};
-use crate::points::{Expander, Resolved};
+use crate::points::{Expander, Names, Resolved};
 use crate::program::{
     Expr, ExprKind, FunctionCode, FunctionId, Handler, HandlerId, Local, Probe, Program, Stmt,
     StmtKind,
@@ -34,6 +34,17 @@ pub fn elaborate(
     kernel: Option<&Kernel>,
     options: &Options,
 ) -> (Program, Vec<Diagnostic>) {
+    elaborate_for(scripts, library, load, kernel.map(|kernel| kernel as &dyn Names), options)
+}
+
+/// The same for anything that knows the names of a kernel.
+fn elaborate_for(
+    scripts: &[File],
+    library: &Library,
+    load: &mut Load<'_>,
+    kernel: Option<&dyn Names>,
+    options: &Options,
+) -> (Program, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let used = library::gather(scripts, library, load, &mut diagnostics);
     let declarations = Declarations::collect(scripts, &used, &mut diagnostics);
@@ -47,7 +58,7 @@ pub fn elaborate(
 fn expand<'a>(
     declarations: &Declarations<'a>,
     library: &Library,
-    kernel: Option<&Kernel>,
+    kernel: Option<&dyn Names>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Vec<Resolved<'a>>> {
     let mut expander = Expander { declarations, library, kernel, diagnostics };
@@ -391,55 +402,4 @@ impl<'a> Body<'_, 'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::declare::FunctionDecl;
-    use xlate_grammar::{
-        Environment, LibraryMacros, ParseOptions, SourceMap, parse_library_macros, parse_script,
-        render,
-    };
-
-    /// Scripts use a few functions each; here is all that the library has.
-    #[test]
-    fn the_whole_library_is_sound() {
-        let mut sources = SourceMap::new();
-        let environment = Environment::default();
-        let mut macros = LibraryMacros::new();
-        let mut library = Library::new();
-        library.add_embedded("x86_64");
-        let mut diagnostics = Vec::new();
-        for (name, text) in library.macro_files() {
-            let file = sources.add(name, text);
-            let none = LibraryMacros::new();
-            let options =
-                ParseOptions { environment: &environment, macros: &none, args: &[], library: true };
-            let (found, said) = parse_library_macros(&mut sources, file, &options);
-            macros.extend(found);
-            diagnostics.extend(said);
-        }
-        let options =
-            ParseOptions { environment: &environment, macros: &macros, args: &[], library: true };
-        let mut files = Vec::new();
-        for (name, text) in library.script_files() {
-            let file = sources.add(name, text);
-            let (parsed, said) = parse_script(&mut sources, file, &options);
-            files.push(parsed);
-            diagnostics.extend(said);
-        }
-        let declarations = Declarations::collect(&[], &files, &mut diagnostics);
-        assert!(declarations.functions.len() > 100);
-        let count = declarations.functions.len();
-        let none = Options::default();
-        let mut context = Context::new(declarations, &library, &none, diagnostics);
-        for at in 0..count {
-            context.function(FunctionDecl(at));
-        }
-        while let Some(function) = context.queue.pop_front() {
-            context.function_body(function);
-        }
-        context.settle();
-        finish::finish(&mut context.program, &mut context.diagnostics);
-        iteration::check(&context.program, &mut context.diagnostics);
-        assert_eq!(render(&sources, &context.diagnostics, false), "");
-    }
-}
+mod tests;

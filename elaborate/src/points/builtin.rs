@@ -1,11 +1,11 @@
 //! The probe points that need no alias.
 
-use super::{Failure, render, unsupported};
+use super::{Failure, Names, render, unsupported};
 use crate::program::{Period, ProbeKind};
 use crate::suggest::did_you_mean;
 use xlate_grammar::Span;
 use xlate_grammar::ast::{Functor, LiteralValue};
-use xlate_symbols::{Kernel, Presence};
+use xlate_symbols::Presence;
 
 /// What a probe point turns out to be.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ const MOST_JIFFIES: i64 = 1_000_000;
 pub(super) fn resolve(
     components: &[Functor],
     span: Span,
-    kernel: Option<&Kernel>,
+    kernel: Option<&dyn Names>,
 ) -> Result<Point, Option<Box<Failure>>> {
     let names: Vec<&str> = components.iter().map(|c| c.name.name.as_str()).collect();
     let found = match names.as_slice() {
@@ -219,7 +219,7 @@ fn spread(randomize: &Functor, period: i64) -> Result<u64, Failure> {
 fn tracepoint(
     components: &[Functor],
     span: Span,
-    kernel: Option<&Kernel>,
+    kernel: Option<&dyn Names>,
 ) -> Result<Point, Failure> {
     let named = if components[0].arg.is_none() { string(&components[1]) } else { None };
     let Some(written) = named else {
@@ -241,7 +241,7 @@ fn tracepoint(
     if let Some(kernel) = kernel
         && kernel.tracepoint(name) == Presence::Absent
     {
-        let names = kernel.tracepoints().unwrap_or_default();
+        let names = kernel.tracepoints();
         return Err(absent("tracepoint", name, place, kernel, names));
     }
     Ok(ProbeKind::Tracepoint(name.into()).into())
@@ -253,7 +253,7 @@ fn kprobe(
     components: &[Functor],
     at: usize,
     span: Span,
-    kernel: Option<&Kernel>,
+    kernel: Option<&dyn Names>,
 ) -> Result<Point, Failure> {
     let module = match at {
         1 => None,
@@ -317,7 +317,7 @@ fn kprobe(
     if let (Some(kernel), None) = (kernel, module)
         && kernel.function(name) == Presence::Absent
     {
-        let names = kernel.functions().unwrap_or_default();
+        let names = kernel.functions();
         return Err(absent("function", name, place, kernel, names).note(format!(
             "if it belongs to a module: `kprobe.module(\"NAME\").function(\"{name}\")`"
         )));
@@ -325,7 +325,7 @@ fn kprobe(
     Ok(kind.into())
 }
 
-fn absent(what: &str, name: &str, place: Span, kernel: &Kernel, names: &[String]) -> Failure {
+fn absent(what: &str, name: &str, place: Span, kernel: &dyn Names, names: &[String]) -> Failure {
     Failure::wrong(
         place,
         format!("there is no {what} `{name}`"),

@@ -1,16 +1,17 @@
 //! Expansion of probe points: alternatives, aliases and wildcards, down to what can be probed.
 
 mod builtin;
+mod names;
 mod unsupported;
 
 use crate::declare::{AliasName, Declarations, FileIndex};
 use crate::library::{Library, glob};
 use crate::program::ProbeKind;
 use crate::suggest::did_you_mean;
+pub(crate) use names::Names;
 use std::fmt::Write as _;
 use xlate_grammar::ast::{Alias, Expr, FlatPoint, Functor, LiteralValue, Probe, ProbePoint};
 use xlate_grammar::{Diagnostic, Span};
-use xlate_symbols::Kernel;
 
 /// Aliases within aliases, at most.
 const DEEPEST: usize = 64;
@@ -68,7 +69,7 @@ impl Failure {
 pub(crate) struct Expander<'e, 'a> {
     pub(crate) declarations: &'e Declarations<'a>,
     pub(crate) library: &'e Library,
-    pub(crate) kernel: Option<&'e Kernel>,
+    pub(crate) kernel: Option<&'e dyn Names>,
     pub(crate) diagnostics: &'e mut Vec<Diagnostic>,
 }
 
