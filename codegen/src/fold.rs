@@ -75,9 +75,6 @@ impl Folding {
         folding
     }
 
-    /// Operations in one expression, at most: more than that, nobody would write on one line.
-    const LARGEST_EXPRESSION: usize = 8;
-
     /// Where a value lives.
     pub(crate) fn home(&self, value: Value) -> Home {
         self.homes[value.index()]

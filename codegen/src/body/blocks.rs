@@ -232,18 +232,8 @@ impl BodyEmitter<'_> {
     fn in_sequence(&mut self, mut copies: Vec<Copy>) -> Vec<Stmt> {
         let mut list = Vec::new();
         while !copies.is_empty() {
-            let is_free = |n: usize| {
-                let to = copies[n].to;
-                copies.iter().enumerate().all(|(m, other)| m == n || !other.reads.contains(&to))
-            };
-            // What only counts comes last, where a loop that counts has it.
-            let counts = |n: &usize| copies[*n].reads.contains(&copies[*n].to);
-            let free: Vec<usize> = (0..copies.len()).filter(|&n| is_free(n)).collect();
-            let cyclic = free.iter().all(counts) && free.len() < copies.len();
-            let free = free.iter().find(|n| !counts(n)).or(free.first()).copied();
-            let free = free.filter(|_| !cyclic);
-            match free {
-                Some(n) => {
+            match next_copy(&copies) {
+                Ok(n) => {
                     let copy = copies.remove(n);
                     let value = match copy.place {
                         Some(place) => Expr::call("xl_set", vec![Expr::atom(place), copy.value]),
@@ -251,10 +241,8 @@ impl BodyEmitter<'_> {
                     };
                     list.push(Stmt::Assign(Expr::atom(copy.name), value));
                 }
-                None => {
+                Err(at) => {
                     let copies_text = copies.iter().any(|copy| copy.place.is_some());
-                    // One that others wait for.
-                    let at = (0..copies.len()).find(|&n| !counts(&n) && !is_free(n)).unwrap_or(0);
                     let (value, repr) = (copies[at].value.clone(), copies[at].repr);
                     let saved = self.save(value, repr, copies_text, &mut list);
                     copies[at].value = saved;
@@ -280,6 +268,28 @@ impl BodyEmitter<'_> {
         };
         list.push(Stmt::Assign(saved.clone(), value));
         saved
+    }
+}
+
+/// The assignment to make next, or as an error the one whose value must be saved because all wait for
+/// each other. One that only counts comes last, where a loop that counts has it.
+fn next_copy(copies: &[Copy]) -> Result<usize, usize> {
+    let waits_for = |n: usize, m: usize| m != n && copies[m].reads.contains(&copies[n].to);
+    let is_free = |n: &usize| !(0..copies.len()).any(|m| waits_for(*n, m));
+    let counts = |n: usize| copies[n].reads.contains(&copies[n].to);
+    // Whether its value being read lets another go on.
+    let helps = |n: usize| (0..copies.len()).any(|m| waits_for(m, n));
+    let free: Vec<usize> = (0..copies.len()).filter(is_free).collect();
+    let first = free.iter().copied().find(|&n| !counts(n) || helps(n));
+    if let Some(n) = first {
+        return Ok(n);
+    }
+    let waiting = (0..copies.len()).find(|n| !is_free(n) && helps(*n));
+    match (waiting, free.first()) {
+        (Some(n), _) => Err(n),
+        (None, Some(&n)) => Ok(n),
+        // Some value is read by another, or all would be free.
+        (None, None) => Err(0),
     }
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn make_loop(mut body: Vec<Stmt>) -> Stmt {
 
 /// Drops unused labels, and makes `for` loops of those that count.
 pub(crate) fn tidy(mut list: Vec<Stmt>) -> Vec<Stmt> {
-    for_each_list(&mut list, &mut fall_through);
+    for_each_list(&mut list, &mut |list| fall_through(list));
     let mut used = BTreeSet::new();
     walk(&list, &mut |stmt| {
         if let Stmt::Goto(label) = stmt {
@@ -142,7 +142,7 @@ fn for_each_list(list: &mut Vec<Stmt>, f: &mut dyn FnMut(&mut Vec<Stmt>)) {
 }
 
 /// Drops a `goto` at the end of an `if` that its label follows.
-fn fall_through(list: &mut Vec<Stmt>) {
+fn fall_through(list: &mut [Stmt]) {
     for at in 1..list.len() {
         let Stmt::Label(label) = list[at] else { continue };
         if let Stmt::If { then, otherwise, .. } = &mut list[at - 1]
@@ -234,10 +234,10 @@ fn with_start(list: &[Stmt], at: usize) -> Option<(usize, Stmt)> {
         }
         let is_plain = matches!(list[start], Stmt::Expr(_) | Stmt::Assign(..));
         let sets_variable = match (&list[start], &list[at]) {
-            (Stmt::Assign(target, _), Stmt::Loop { cond: Some(cond), .. }) => match target {
-                Expr::Atom(name) => cond.mentions(name),
-                _ => true,
-            },
+            (Stmt::Assign(Expr::Atom(name), _), Stmt::Loop { cond: Some(cond), .. }) => {
+                cond.mentions(name)
+            }
+            (Stmt::Assign(..), _) => true,
             (_, Stmt::Loop { .. }) => false,
             _ => true,
         };
