@@ -7,7 +7,8 @@ use xlate_ir::instructions::{SortKey, StatField};
 use xlate_ir::types::{Const, ElementType, GlobalData, Histogram, Type};
 
 use crate::body::is_words;
-use crate::c::expr::has_word;
+use crate::c::expr::{Expr, has_word};
+use crate::c::layout::{WIDTH, Writer};
 use crate::c::literal;
 use crate::facts::{Facts, Field};
 use crate::module_names::ModuleNames;
@@ -87,7 +88,12 @@ impl Definition<'_> {
         if !position.is_empty() {
             let columns = line.chars().map(|c| if c == '\t' { 8 } else { 1 }).sum::<usize>();
             let tabs = 5_usize.saturating_sub(columns / 8).max(1);
-            let _ = write!(line, "{}/* {position} */", "\t".repeat(tabs));
+            let comment = format!("/* {position} */");
+            if columns + 8 + comment.len() > WIDTH || line.contains('\n') {
+                line = format!("{comment}\n{line}");
+            } else {
+                let _ = write!(line, "{}{comment}", "\t".repeat(tabs));
+            }
         }
         line.push('\n');
         if data.parameter {
@@ -108,8 +114,14 @@ impl Definition<'_> {
                     setup.push(format!("{name} = xl_name(XL_STR({text}));"));
                     format!("static {element} {name};")
                 } else {
-                    let length = bytes.len();
-                    format!("static {element} {name} = {{ .len = {length}, .s = {text} }};")
+                    let fields = vec![
+                        Expr::atom(format!(".len = {}", bytes.len())),
+                        Expr::infix("=", Expr::atom(".s"), Expr::Str(bytes.to_vec())),
+                    ];
+                    let value = Expr::Braces(String::new(), fields);
+                    let mut writer = Writer::new(|label| label.0.to_string());
+                    writer.line_of(&format!("static {element} {name} = "), &value, ";");
+                    writer.finish().trim_end().to_owned()
                 }
             }
             _ => format!("static {element} {name};"),

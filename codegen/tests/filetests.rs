@@ -43,3 +43,88 @@ fn snapshots() {
         settings.bind(|| insta::assert_snapshot!(name, c));
     }
 }
+
+/// The build tree of an installed kernel's headers.
+fn kernel_build() -> Option<PathBuf> {
+    let mut trees: Vec<PathBuf> = std::fs::read_dir("/lib/modules")
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path().join("build")))
+        .filter(|build| build.join("Makefile").exists())
+        .collect();
+    trees.sort();
+    trees.pop()
+}
+
+/// Without kernel headers there is nothing to compile with; `./check` installs them.
+#[test]
+fn compiles_without_warnings() {
+    let Some(build) = kernel_build() else {
+        eprintln!("no kernel headers: not compiled");
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a folder for the build");
+    let runtime = root().join("runtime/linux").canonicalize().expect("the runtime is there");
+    let mut objects = Vec::new();
+    for path in inputs() {
+        let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
+        std::fs::write(dir.path().join(format!("t_{name}.c")), emitted(&path)).expect("written");
+        objects.push(format!("t_{name}.o"));
+    }
+    let kbuild = format!("obj-m := {}\nccflags-y := -I{}\n", objects.join(" "), runtime.display());
+    std::fs::write(dir.path().join("Kbuild"), kbuild).expect("written");
+    let output = std::process::Command::new("make")
+        .args(["-s", "-k", "-j2", "W=1", "-C"])
+        .arg(&build)
+        .arg(format!("M={}", dir.path().display()))
+        .args(&objects)
+        .output()
+        .expect("make can be started");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !said.contains("warning"), "{said}");
+}
+
+#[test]
+fn lines_are_at_most_a_hundred_columns() {
+    for path in inputs() {
+        for line in emitted(&path).lines() {
+            let columns: usize = line.chars().map(|c| if c == '\t' { 8 } else { 1 }).sum();
+            assert!(columns <= 100, "{}: {columns} columns: {line}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_counter_is_short() {
+    let c = emitted(&root().join("codegen/filetests/count.xir"));
+    assert!(c.lines().count() <= 60, "{c}");
+}
+
+#[test]
+fn many_points_share_one_body() {
+    let mut text =
+        std::fs::read_to_string(root().join("codegen/filetests/count.xir")).expect("read");
+    for n in 0..200 {
+        text.push_str(&format!("probe kernel.trace(\"event_{n}\") -> @h0\n"));
+    }
+    let module = parse(&text).expect("a module");
+    let c = emit(&module, &EmitOptions::default()).expect("it is emitted").c;
+    assert_eq!(c.matches("static void handler_0(").count(), 1);
+    assert_eq!(c.matches("XL_TRACEPOINT(").count(), 1);
+    assert_eq!(c.matches(".name = \"").count(), 201);
+    assert_eq!(c, emit(&module, &EmitOptions::default()).expect("again").c);
+}
+
+#[test]
+fn what_cannot_be_emitted_is_said() {
+    let failure = |text: &str| {
+        let module = parse(text).expect("a module");
+        emit(&module, &EmitOptions::default()).expect_err("it cannot be emitted").to_string()
+    };
+    assert_eq!(
+        failure("global @n: long sharded"),
+        "internal error in pass 3 (C): global n is sharded"
+    );
+    let text = "regex re0 \"(a\"\nprobe begin(0) -> @h0\nhandler @h0 {\nb0:\n  v0 = ctx.execname: str<15>\n  \
+                v1 = match re0, v0: long\n  print \"%d\", v1\n  ret\n}";
+    assert_eq!(failure(text), "regular expression \"(a\": unmatched (");
+}

@@ -44,7 +44,7 @@ impl Signature {
             params,
         );
         let mut writer = Writer::new(|label| label.0.to_string());
-        writer.line_of(&head, end);
+        writer.line_of("", &head, end);
         writer.finish()
     }
 }

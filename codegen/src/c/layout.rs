@@ -28,8 +28,8 @@ impl Writer {
     }
 
     /// Writes an expression and what ends its line.
-    pub(crate) fn line_of(&mut self, expr: &Expr, end: &str) {
-        self.with_expr("", expr, end);
+    pub(crate) fn line_of(&mut self, head: &str, expr: &Expr, end: &str) {
+        self.with_expr(head, expr, end);
     }
 
     /// Writes statements one level deeper than the writer stands.
