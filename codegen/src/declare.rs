@@ -92,6 +92,8 @@ fn declare_here(list: &mut Vec<Stmt>, mut own: BTreeMap<String, String>, order: 
         Some(Stmt::Expr(Expr::Call(name, _))) if name == "xl_budget" => Some(list.remove(0)),
         _ => None,
     };
+    let defined = list.iter().take_while(|stmt| matches!(stmt, Stmt::Define(..))).count();
+    declarations.extend(list.drain(..defined));
     // Places are named by address in the first values of others.
     for name in order {
         if own.get(name).is_some_and(|ty| ty.starts_with("XL_STRING"))
@@ -103,7 +105,6 @@ fn declare_here(list: &mut Vec<Stmt>, mut own: BTreeMap<String, String>, order: 
     let mut at = 0;
     while let Some(stmt) = list.get(at) {
         match stmt {
-            Stmt::Define(..) => declarations.push(stmt.clone()),
             Stmt::Assign(_, value) if budget.is_some() && spends(value) => break,
             Stmt::Assign(Expr::Atom(name), value) => match own.remove(name) {
                 Some(ty) => declarations.push(Stmt::Define(ty, name.clone(), value.clone())),

@@ -121,6 +121,21 @@ impl<'a> BodyEmitter<'a> {
         }
     }
 
+    /// An error that is certain. What follows in the block is emitted, but nothing leads there.
+    fn raise_now(&mut self, mut raise: Vec<Stmt>) {
+        match self.catch.clone() {
+            Some(mut edge) => {
+                edge.copies.splice(0..0, raise);
+                self.graph.nodes[self.node].exit = Exit::Jump(edge);
+            }
+            None => {
+                raise.extend(self.leave_raised());
+                self.graph.nodes[self.node].stmts.append(&mut raise);
+            }
+        }
+        self.node = self.new_node();
+    }
+
     /// A check that no `catch` may stop.
     fn check_limit(&mut self, cond: Expr) {
         let then = self.leave_raised();

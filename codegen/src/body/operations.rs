@@ -94,14 +94,15 @@ impl BodyEmitter<'_> {
     }
 
     fn check_divisor(&mut self, divisor: Value, pos: Option<Pos>) {
-        if let Some(Const::Long(n)) = self.folding.constant(self.body, divisor)
-            && *n != 0
-        {
-            return;
-        }
-        let zero = self.value(divisor).negated();
         let raise = self.raise("division by zero", pos);
-        self.check(zero, vec![raise]);
+        match self.folding.constant(self.body, divisor) {
+            Some(Const::Long(0)) => self.raise_now(vec![raise]),
+            Some(_) => {}
+            None => {
+                let zero = self.value(divisor).negated();
+                self.check(zero, vec![raise]);
+            }
+        }
     }
 
     /// An expression in C of the script. A string is copied: it may lie anywhere.

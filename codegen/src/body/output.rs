@@ -9,6 +9,9 @@ use super::{BodyEmitter, context};
 use crate::c::expr::Expr;
 use crate::c::stmt::Stmt;
 
+/// Blanks in a literal, at most: more are better made at run time.
+const LARGEST_PADDING: usize = 64;
+
 impl BodyEmitter<'_> {
     pub(super) fn print(&mut self, format: &Format, args: &[Value], pos: Option<Pos>) {
         self.append_all(format, args, pos, &[]);
@@ -73,6 +76,11 @@ impl BodyEmitter<'_> {
             (ConversionKind::Str, Some(Const::Str(bytes))) if plain => {
                 return self.literal(&bytes);
             }
+            (ConversionKind::Str, Some(Const::Str(bytes))) => {
+                if let Some(text) = padded(conversion, &bytes) {
+                    return self.literal(&text);
+                }
+            }
             (ConversionKind::Decimal, Some(Const::Long(n))) if plain => {
                 return self.literal(n.to_string().as_bytes());
             }
@@ -118,6 +126,23 @@ impl BodyEmitter<'_> {
             }
         }
     }
+}
+
+/// A literal as a conversion with a fixed width and precision prints it.
+fn padded(conversion: &Conversion, text: &[u8]) -> Option<Vec<u8>> {
+    let fixed = |count| match count {
+        Count::None => Some(None),
+        Count::Fixed(n) => Some(usize::try_from(n).ok()),
+        Count::Argument => None,
+    };
+    let (width, precision) = (fixed(conversion.width)?, fixed(conversion.precision)?);
+    let text = &text[..text.len().min(precision.unwrap_or(text.len()))];
+    let blanks = width.unwrap_or(0).saturating_sub(text.len());
+    if blanks > LARGEST_PADDING {
+        return None;
+    }
+    let blanks = vec![b' '; blanks];
+    Some(if conversion.left { [text, &blanks].concat() } else { [&blanks, text].concat() })
 }
 
 fn kind_word(kind: ConversionKind) -> &'static str {

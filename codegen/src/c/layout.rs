@@ -99,7 +99,7 @@ impl Writer {
                 }
             }
             Stmt::Each { head, body } => {
-                let brace = needs_braces(body) || matches!(body[..], [Stmt::If { .. }]);
+                let brace = needs_braces(body);
                 self.with_expr("", head, if brace { " {" } else { "" });
                 self.block(body);
                 if brace {
@@ -182,7 +182,6 @@ impl Writer {
 
     fn conditional(&mut self, head: &str, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
         let brace = needs_braces(then) || (!otherwise.is_empty() && needs_braces(otherwise));
-        let brace = brace || matches!(then, [Stmt::If { .. }]);
         self.with_expr(head, cond, if brace { ") {" } else { ")" });
         self.block(then);
         match otherwise {
@@ -223,7 +222,6 @@ fn needs_braces(body: &[Stmt]) -> bool {
             | Stmt::Goto(_)
             | Stmt::Exit(_),
         ] => false,
-        [Stmt::If { otherwise, then, .. }] => !otherwise.is_empty() || needs_braces(then),
         _ => true,
     }
 }

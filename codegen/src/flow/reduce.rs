@@ -11,6 +11,7 @@ const LARGEST_CHOICE: usize = 12;
 
 /// Reduces until nothing changes.
 pub(crate) fn reduce(graph: &mut Graph) {
+    drop_unreachable(graph);
     // Every step takes an edge or a node away, but for threading around a cycle of empty nodes.
     for _ in 0..=2 * graph.nodes.len() {
         let mut changed = false;

@@ -179,8 +179,9 @@ impl<'g> Structurer<'g> {
                 header: Some(node),
             };
             let body = this.within(node, &inside);
-            let round = tidy::make_loop(body);
-            vec![Stmt::Label(Label(node as u32)), round]
+            let mut list = vec![Stmt::Label(Label(node as u32))];
+            list.extend(tidy::make_loop(body));
+            list
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::c::expr::Expr;
-use crate::c::stmt::{Label, Stmt, continues, ends_away};
+use crate::c::stmt::{Label, Stmt, breaks, continues, ends_away};
 
 /// An `if` with what follows it: no empty branch, and no `else` after a branch that leaves.
 pub(crate) fn make_if(cond: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
@@ -41,26 +41,36 @@ fn is_empty(list: &[Stmt]) -> bool {
 }
 
 /// A loop over a body that falls back to its start: `while` or `do … while` where it tests first or
-/// last.
-pub(crate) fn make_loop(mut body: Vec<Stmt>) -> Stmt {
+/// last, and what is done on the way out if there is only one.
+pub(crate) fn make_loop(mut body: Vec<Stmt>) -> Vec<Stmt> {
     let exit_test = |stmt: &Stmt| match stmt {
-        Stmt::If { cond, then, otherwise } if then[..] == [Stmt::Break] && otherwise.is_empty() => {
-            Some(cond.clone().negated())
-        }
+        Stmt::If { cond, then, otherwise } if otherwise.is_empty() => match &then[..] {
+            [steps @ .., Stmt::Break] if !steps.iter().any(Stmt::leaves) => {
+                Some((cond.clone().negated(), steps.to_vec()))
+            }
+            _ => None,
+        },
         _ => None,
     };
-    if let Some(cond) = body.first().and_then(exit_test) {
+    if let Some((cond, steps)) = body.first().and_then(exit_test)
+        && (steps.is_empty() || !breaks(&body[1..]))
+    {
         body.remove(0);
-        return Stmt::Loop { cond: Some(cond), body };
+        let mut list = vec![Stmt::Loop { cond: Some(cond), body }];
+        list.extend(steps);
+        return list;
     }
     if body.len() > 1
         && !continues(&body)
-        && let Some(cond) = body.last().and_then(exit_test)
+        && let Some((cond, steps)) = body.last().and_then(exit_test)
+        && (steps.is_empty() || !breaks(&body[..body.len() - 1]))
     {
         body.pop();
-        return Stmt::DoWhile { body, cond };
+        let mut list = vec![Stmt::DoWhile { body, cond }];
+        list.extend(steps);
+        return list;
     }
-    Stmt::Loop { cond: None, body }
+    vec![Stmt::Loop { cond: None, body }]
 }
 
 /// Drops unused labels, and makes `for` loops of those that count.
