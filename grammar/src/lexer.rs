@@ -1,7 +1,8 @@
 //! The lexer: bytes to tokens, without any context.
 
-use crate::source::{FileId, Span};
+use crate::source::{FileId, SourceMap, Span};
 use crate::token::{Tok, Token};
+use std::ops::Range;
 
 /// Splits a text into tokens; comments and white space are dropped.
 pub(crate) struct Lexer<'a> {
@@ -186,6 +187,17 @@ impl Iterator for Lexer<'_> {
     }
 }
 
+/// The byte ranges of the tokens of a text, in order, before preprocessing.
+///
+/// Comments and white space are in none of them. The text need not be a valid script.
+pub fn token_ranges(text: &[u8]) -> Vec<Range<usize>> {
+    let mut sources = SourceMap::new();
+    let file = sources.add("tokens", text);
+    Lexer::new(file, sources.bytes(file))
+        .map(|token| token.span.start as usize..token.span.end as usize)
+        .collect()
+}
+
 /// Whether the byte may be part of a name.
 pub(crate) fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
@@ -261,7 +273,6 @@ fn single(byte: u8) -> Tok {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::SourceMap;
 
     fn kinds(text: &str) -> Vec<Tok> {
         let mut sources = SourceMap::new();

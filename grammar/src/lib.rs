@@ -33,6 +33,7 @@ mod stap {
 }
 
 pub use diagnostic::{Diagnostic, Label, Severity, has_errors, render};
+pub use lexer::token_ranges;
 pub use options::{Environment, LibraryMacros, ParseOptions, Privilege};
 pub use parse::{parse_library_macros, parse_script};
 pub use print::print;
