@@ -8,14 +8,14 @@
 pub(crate) fn number(text: &[u8]) -> Result<i64, String> {
     let shown = || String::from_utf8_lossy(text).into_owned();
     let (digits, base, name) = match text {
-        [b'0', b'x' | b'X', digits @ ..] => (digits, 16, "hexadecimal"),
-        [b'0', b'b' | b'B', digits @ ..] => (digits, 2, "binary"),
-        [b'0', b'o' | b'O', digits @ ..] => (digits, 8, "octal"),
-        [b'0', digits @ ..] if !digits.is_empty() => (digits, 8, "octal"),
-        digits => (digits, 10, "decimal"),
+        [b'0', b'x' | b'X', digits @ ..] => (digits, 16, "a hexadecimal"),
+        [b'0', b'b' | b'B', digits @ ..] => (digits, 2, "a binary"),
+        [b'0', b'o' | b'O', digits @ ..] => (digits, 8, "an octal"),
+        [b'0', digits @ ..] if !digits.is_empty() => (digits, 8, "an octal"),
+        digits => (digits, 10, "a decimal"),
     };
     if digits.is_empty() || !digits.iter().all(|byte| (*byte as char).is_digit(base)) {
-        return Err(format!("`{}` is not a {name} number", shown()));
+        return Err(format!("`{}` is not {name} number", shown()));
     }
     let digits = std::str::from_utf8(digits).unwrap_or_default();
     match u64::from_str_radix(digits, base) {
@@ -27,7 +27,7 @@ pub(crate) fn number(text: &[u8]) -> Result<i64, String> {
 /// The value of a string literal with its quotes.
 ///
 /// Escapes are those of C; other characters behind a backslash stand for themselves, and a line
-/// feed there becomes a space.
+/// feed there is one in the value, too.
 pub(crate) fn string(literal: &[u8]) -> Vec<u8> {
     let inner = literal.strip_prefix(b"\"").unwrap_or(literal);
     let inner = inner.strip_suffix(b"\"").unwrap_or(inner);
@@ -58,7 +58,6 @@ fn escape<'a>(rest: &'a [u8], value: &mut Vec<u8>) -> &'a [u8] {
         b'r' => value.push(b'\r'),
         b't' => value.push(b'\t'),
         b'v' => value.push(0x0b),
-        b'\n' => value.push(b' '),
         b'0'..=b'7' => return digits(rest, 8, 3, value),
         b'x' if after.first().is_some_and(u8::is_ascii_hexdigit) => {
             return digits(after, 16, usize::MAX, value);
@@ -115,7 +114,7 @@ mod tests {
             (r#""\q\8\?""#, b"q8?"),
             (r#""\xff\377""#, b"\xff\xff"),
             (r#""\1234""#, b"S4"),
-            ("\"a\\\nb\"", b"a b"),
+            ("\"a\\\nb\"", b"a\nb"),
             (r#""\x""#, b"x"),
             (r#""\x123""#, b"\x23"),
             ("\"\"", b""),

@@ -113,7 +113,7 @@ impl Builder<'_> {
         let what = summarize(&expected);
         let message = match &what {
             Some(what) => format!("expected {what}, found {found}"),
-            None => format!("unexpected {found}"),
+            None => format!("unexpected {}", found.trim_start_matches("the ")),
         };
         let label = match what {
             Some(what) => format!("expected {what}"),
@@ -230,7 +230,17 @@ impl Builder<'_> {
             (Some(Tok::Else), Some(Tok::Semicolon)) => {
                 d.with_note("a `;` behind `}` is a statement of its own, and ends the `if`")
             }
-            (Some(Tok::RBrace), None) => d.with_note("no `{` is open here"),
+            (Some(Tok::Else), _) => {
+                d.with_note("there is no `if` that this `else` could belong to")
+            }
+            (Some(Tok::RBrace), _)
+                if expected.contains("probe") && !expected.contains("number") =>
+            {
+                d.with_note("no `{` is open here: there is one `}` too many")
+            }
+            (_, Some(Tok::RParen)) if *expected == BTreeSet::from(["["]) => d.with_note(
+                "a histogram is no value: it can be printed, indexed, and walked by `foreach`",
+            ),
             (Some(Tok::LBrace), Some(Tok::Assign | Tok::PlusAssign)) => {
                 d.with_note("an alias is written: probe NAME = POINT { … }")
             }
@@ -280,6 +290,9 @@ fn is_close_paren(kind: Tok) -> bool {
 /// What was expected, in words; nothing if that would be a long list.
 fn summarize(expected: &BTreeSet<&str>) -> Option<String> {
     let has = |name| expected.contains(name);
+    if has("{") && has("if") && has("?") && !has("number") {
+        return Some("more of the probe point, or `{`".to_owned());
+    }
     let mut parts: Vec<&str> = Vec::new();
     if has("while") && has("number") {
         parts.push("a statement");
@@ -307,7 +320,7 @@ fn summarize(expected: &BTreeSet<&str>) -> Option<String> {
     if has("field") {
         parts.push("the name of a member");
     }
-    let operators = has("&&") && has(".");
+    let operators = has("&&");
     if operators {
         parts.push("an operator");
     }

@@ -14,8 +14,8 @@ enum After {
     Then,
 }
 
-const OPERANDS: &str = "`kernel_v`, `kernel_vr`, `arch`, `systemtap_v`, `systemtap_privilege`, \
-    `guru_mode`, `runtime`, `CONFIG_…`, a string or a number";
+const OPERANDS: &str = "a condition compares `kernel_v`, `kernel_vr`, `arch`, `systemtap_v`, \
+    `systemtap_privilege`, `guru_mode`, `runtime`, a `CONFIG_…`, a string or a number";
 
 impl Preprocessor<'_> {
     pub(super) fn stray(&mut self, span: Span) {
@@ -148,12 +148,17 @@ impl Preprocessor<'_> {
     }
 
     fn comparison(&mut self) -> Result<bool, Diagnostic> {
-        let left = self.operand(OPERANDS)?;
+        let left = self
+            .operand("something to compare")
+            .map_err(|diagnostic| diagnostic.with_note(OPERANDS))?;
         let name = self.sources.slice(left.span).to_vec();
         match left.kind {
             Tok::String | Tok::RawString | Tok::Number => {}
             Tok::Ident if is_variable(&name) => {}
-            _ => return Err(self.unexpected(Some(left), OPERANDS)),
+            _ => {
+                let diagnostic = self.unexpected(Some(left), "something to compare");
+                return Err(diagnostic.with_note(OPERANDS));
+            }
         }
         let operator = self.operand("a comparison operator")?;
         let Some(comparison) = comparison_of(operator.kind) else {

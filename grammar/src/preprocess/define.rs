@@ -203,9 +203,9 @@ impl Preprocessor<'_> {
         match self.raw() {
             Some(Token { kind: Tok::LParen, .. }) => {}
             other => {
-                let diagnostic = self.unexpected(other, &format!("`(`: {name} takes {takes}"));
+                let at = other.map_or(self.end, |token| token.span);
                 other.into_iter().for_each(|token| self.unread(token));
-                return Err(diagnostic);
+                return Err(Diagnostic::error(at, format!("{name} takes {takes}"), "expected `(`"));
             }
         }
         let mut args = vec![Vec::new()];
@@ -219,12 +219,10 @@ impl Preprocessor<'_> {
                 Tok::RParen | Tok::RBracket | Tok::CondClose => nested -= 1,
                 Tok::Comma if nested == 0 => {
                     if args.len() == expected {
+                        self.skip_arguments();
                         let message = format!("too many arguments for {name}");
-                        return Err(Diagnostic::error(
-                            inner.span,
-                            message,
-                            format!("it takes {takes}"),
-                        ));
+                        let label = format!("it takes {takes}");
+                        return Err(Diagnostic::error(inner.span, message, label));
                     }
                     args.push(Vec::new());
                     continue;
@@ -239,6 +237,19 @@ impl Preprocessor<'_> {
         Err(Diagnostic::error(token.span, message, "a `)` is missing"))
     }
 
+    /// Drops everything up to the `)` of an invocation.
+    fn skip_arguments(&mut self) {
+        let mut nested = 0;
+        while let Some(token) = self.raw() {
+            match token.kind {
+                Tok::LParen => nested += 1,
+                Tok::RParen if nested == 0 => return,
+                Tok::RParen => nested -= 1,
+                _ => {}
+            }
+        }
+    }
+
     fn check_count(
         &self,
         args: Vec<Vec<Token>>,
@@ -250,7 +261,7 @@ impl Preprocessor<'_> {
             return Ok((args, close.span));
         }
         let name = String::from_utf8_lossy(self.sources.slice(token.span)).into_owned();
-        let label = format!("it takes {expected} arguments, but {} are given", args.len());
+        let label = format!("it takes {expected} arguments, not {}", args.len());
         Err(Diagnostic::error(close.span, format!("too few arguments for {name}"), label))
     }
 }
