@@ -73,7 +73,8 @@ impl<'m> Facts<'m> {
             }
             for &function in &component.functions {
                 wants[function.index()] = joined;
-                if component.recursive {
+                let is_body = matches!(module.functions[function].code, FunctionCode::Body(_));
+                if component.recursive || (is_body && module.limits.max_nesting.is_some()) {
                     recursive.insert(function);
                 }
             }
@@ -92,7 +93,8 @@ impl<'m> Facts<'m> {
         self.summaries.op(self.module, op)
     }
 
-    /// Whether a function can be active twice.
+    /// Whether calls of a function count as nesting: if it can be active twice, or if the limit is
+    /// given, which then holds for all.
     pub(crate) fn is_recursive(&self, function: Function) -> bool {
         self.recursive.contains(&function)
     }

@@ -343,6 +343,11 @@ impl Folder<'_> {
             Op::Store(place, _) | Op::Update(_, place, _) if index == place.keys.len() => {
                 is_element(place) && pending.reads.contains(&place.global)
             }
+            // The function may write what a view that it is given lies in.
+            Op::Call(..) => {
+                self.body.type_of(operand).is_str()
+                    && !pending.reads.is_disjoint(&self.facts.effects(op).writes)
+            }
             // Slices are compared with every element.
             Op::IterBegin(spec) => index < spec.slice.iter().flatten().count(),
             _ => false,

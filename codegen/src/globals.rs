@@ -317,11 +317,8 @@ fn stat_value(field: StatField, entry: &str) -> String {
         StatField::Min => format!("{value}.min"),
         StatField::Max => format!("{value}.max"),
         StatField::Avg => format!("xl_div({value}.sum, {value}.count)"),
-        StatField::Variance(0) => {
+        StatField::Variance(_) => {
             format!("xl_variance(&{value}.squares, {value}.count, {value}.sum)")
-        }
-        StatField::Variance(shift) => {
-            format!("xl_variance_shifted(&{value}.squares, {value}.count, {value}.sum, {shift})")
         }
     }
 }

@@ -178,7 +178,16 @@ impl<'a> Scan<'a> {
         if !effects.advances && !unlocks && !effects.raises && effects.writes.is_empty() {
             return;
         }
-        for live in self.live.iter() {
+        // What a function is given, or an element is found by, is needed while that goes on.
+        let mut needed = self.live.clone();
+        if matches!(op, Op::Call(..)) || is_element_write(op) {
+            self.facts.for_each_operand(op, |operand| {
+                self.folding.for_each_leaf(self.facts, self.body, operand, &mut |leaf| {
+                    needed.insert(leaf.index());
+                });
+            });
+        }
+        for live in needed.iter() {
             let Some(inst) = self.folding.definition(Value::from_index(live)) else { continue };
             let may_change = match &self.body.insts[inst].op {
                 Op::Load(place) => unlocks || effects.writes.contains(&place.global),
@@ -192,5 +201,16 @@ impl<'a> Scan<'a> {
                 self.copied.insert(live);
             }
         }
+    }
+}
+
+/// Whether an operation writes an element of an array.
+fn is_element_write(op: &Op) -> bool {
+    match op {
+        Op::Store(place, _)
+        | Op::Update(_, place, _)
+        | Op::StatAdd(place, _)
+        | Op::Delete(place) => !place.keys.is_empty(),
+        _ => false,
     }
 }

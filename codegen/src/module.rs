@@ -314,6 +314,7 @@ impl File<'_> {
     fn add_headers(&mut self, code: &str) {
         const WORDS: &[(&str, &[&str])] = &[
             ("ctl.h", &["xl_catch", "xl_raise_str"]),
+            ("embedded.h", &["xl_next_asked"]),
             (
                 "element.h",
                 &["xl_value", "xl_value_str", "xl_field", "xl_map_next", "xl_snapshot_next"],

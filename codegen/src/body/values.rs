@@ -206,14 +206,11 @@ impl BodyEmitter<'_> {
             StatField::Min => member("min"),
             StatField::Max => member("max"),
             StatField::Avg => Expr::call("xl_div", vec![member("sum"), member("count")]),
-            StatField::Variance(shift) => {
+            // The runtime computes it exactly, so bits of fraction make no difference.
+            StatField::Variance(_) => {
                 self.needs.headers.insert("stat.h");
-                let mut args = vec![member("squares").address(), member("count"), member("sum")];
-                if shift == 0 {
-                    return Expr::call("xl_variance", args);
-                }
-                args.push(Expr::Long(i64::from(shift)));
-                Expr::call("xl_variance_shifted", args)
+                let args = vec![member("squares").address(), member("count"), member("sum")];
+                Expr::call("xl_variance", args)
             }
         }
     }
