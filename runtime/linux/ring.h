@@ -16,7 +16,7 @@
 #define XL_RING_H
 
 #include <linux/atomic.h>
-#include <linux/mm.h>
+#include <linux/slab.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "limits.h"
