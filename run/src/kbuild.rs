@@ -42,7 +42,7 @@ pub struct BuildRequest<'a> {
     pub make_variables: &'a [String],
     /// Where to look for the module first, and to put it afterwards.
     pub cache: Option<&'a Cache>,
-    /// Whether the temporary folder stays.
+    /// Whether the temporary folder stays. The module then has debug information, too.
     pub keep: bool,
     /// What stops the work.
     pub interrupts: &'a Interrupts,
@@ -102,7 +102,7 @@ pub fn build(request: &BuildRequest<'_>) -> Result<BuiltModule, Error> {
     // What the user wants to look at stays even if it does not compile.
     folder.disable_cleanup(request.keep);
     let path = folder.path().to_owned();
-    write_sources(&path, &name, request.source)?;
+    write_sources(&path, &name, request)?;
     let log = compile(&tree, &path, request)?;
     let mut built = path.join(format!("{name}.ko"));
     let mut cache_problem = None;
@@ -128,7 +128,7 @@ fn key(request: &BuildRequest<'_>, tree: &Path) -> String {
     let mut key = Key::new();
     key.add(env!("CARGO_PKG_VERSION"));
     key.add(request.source);
-    key.add(kbuild_rules("NAME"));
+    key.add(kbuild_rules("NAME", request.keep));
     for (name, contents) in RUNTIME_HEADERS {
         key.add(name);
         key.add(contents);
@@ -139,10 +139,12 @@ fn key(request: &BuildRequest<'_>, tree: &Path) -> String {
 }
 
 /// The Makefile of a module.
-fn kbuild_rules(name: &str) -> String {
+fn kbuild_rules(name: &str, debug_information: bool) -> String {
+    // A fifth of the compiler's time and two thirds of the file: only for those who look at it.
+    let debug = if debug_information { "" } else { " -g0" };
     format!(
         "obj-m := {name}.o\n\
-         ccflags-y := -I$(src)/{RUNTIME_FOLDER}\n\
+         ccflags-y := -I$(src)/{RUNTIME_FOLDER}{debug}\n\
          # Handlers must not begin with a call to the function tracer.\n\
          ccflags-remove-y += $(CC_FLAGS_FTRACE)\n"
     )
@@ -174,7 +176,7 @@ fn check_make_variables(variables: &[String]) -> Result<(), Error> {
 }
 
 /// Fills the build folder.
-fn write_sources(folder: &Path, name: &str, source: &str) -> Result<(), Error> {
+fn write_sources(folder: &Path, name: &str, request: &BuildRequest<'_>) -> Result<(), Error> {
     let write = |path: PathBuf, contents: &str| {
         fs::write(&path, contents).map_err(|error| Error::io("cannot write", &path, error))
     };
@@ -183,8 +185,8 @@ fn write_sources(folder: &Path, name: &str, source: &str) -> Result<(), Error> {
     for (header, contents) in RUNTIME_HEADERS {
         write(runtime.join(header), contents)?;
     }
-    write(folder.join("Makefile"), &kbuild_rules(name))?;
-    write(folder.join(format!("{name}.c")), source)
+    write(folder.join("Makefile"), &kbuild_rules(name, request.keep))?;
+    write(folder.join(format!("{name}.c")), request.source)
 }
 
 /// Runs kbuild and returns what it printed.
@@ -197,6 +199,8 @@ fn compile(tree: &Path, folder: &Path, request: &BuildRequest<'_>) -> Result<Str
     module_folder.push(folder);
     let mut make = Command::new("make");
     make.arg("--no-print-directory").arg("-C").arg(tree).arg(module_folder).arg("modules");
+    // Type information could only be made from debug information.
+    make.arg("CONFIG_DEBUG_INFO_BTF_MODULES=");
     make.args(request.make_variables);
     make.stdin(Stdio::null()).stdout(log_file).stderr(log_copy);
     keep_environment_out(&mut make);

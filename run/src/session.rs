@@ -77,7 +77,7 @@ pub enum Notice<'a> {
 pub struct Outcome {
     /// How many errors the script reported.
     pub errors: u64,
-    /// How many pieces of output got lost between the module and here.
+    /// How many pieces of output got lost between the module and here. The caller tells the user.
     pub lost: u64,
     /// How the command of [`TargetSpec::Command`] ended.
     pub command: Option<ExitStatus>,
@@ -415,10 +415,6 @@ impl Session<'_> {
     /// Tells what became of the output.
     fn report(&mut self, delivery: Delivery) -> Result<(), Error> {
         self.outcome.lost = delivery.lost;
-        if delivery.lost > 0 {
-            let text = format!("{} pieces of output were lost on their way", delivery.lost);
-            (self.notify)(Notice::Warning(&text));
-        }
         if delivery.garbage > 0 {
             let text = format!("{} bytes of output made no sense", delivery.garbage);
             (self.notify)(Notice::Warning(&text));
