@@ -444,11 +444,11 @@ static struct xl_profile profile_points[] = {
 	{ .function = probe_2 },
 };
 static struct xl_kprobe kprobes[] = {
-	{ .kp.symbol_name = "do_nanosleep", .kp.pre_handler = probe_3, .data = &three },
+	{ .kp.symbol_name = "vfs_write", .kp.pre_handler = probe_3, .data = &three },
 	{ .kp.symbol_name = "no_such_function", .kp.pre_handler = probe_3, .optional = true },
 };
 static struct xl_kretprobe kretprobes[] = {
-	{ .rp.kp.symbol_name = "do_nanosleep", .rp.handler = probe_4, .rp.maxactive = 16 },
+	{ .rp.kp.symbol_name = "vfs_write", .rp.handler = probe_4, .rp.maxactive = 16 },
 };
 
 static int xl_attach(void)

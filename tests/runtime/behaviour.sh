@@ -3,7 +3,7 @@ say() { echo "--- $*"; }
 
 # From the third and last column of numbers that vary, only what must hold is printed.
 say api
-/loader /api.ko sh -c 'while true; do usleep 2000; done' 2>/tmp/err
+/loader /api.ko sh -c 'while true; do echo; usleep 2000; done >/dev/null' 2>/tmp/err
 echo status $?
 grep -v "errors," /tmp/err
 
@@ -32,6 +32,15 @@ grep differences /tmp/out
 [ "$(grep -c "array calls is full" /tmp/err)" -gt 10 ] && echo full
 grep -o "output of [0-9]* handlers lost" /tmp/err | awk '{ print ($3 > 1000) }'
 grep -c "bad record" /tmp/err
+
+awk '/interrupted another/ { print ($(NF - 4) > 0) }' /tmp/err
+
+say overload
+/loader /limits.ko 2>&1
+echo status $?
+say skipped
+/loader -p held=1 /limits.ko 2>&1
+echo status $?
 
 say detach and attach
 /loader -d /count.ko true
