@@ -137,7 +137,10 @@ const CASES: &[(&str, &str)] = &[
     ("alias-unknown", "probe mine.one = begin { x = 1 }\nprobe mine.oen { println(x) }"),
     ("alias-to-unknown", "probe mine.one = nosuch { x = 1 }\nprobe mine.one { println(x) }"),
     ("alias-wildcard", "probe mine.one = begin { x = 1 }\nprobe yours.* { println(x) }"),
-    ("condition-local", "global enabled = 1\nprobe begin if (enbled) { println(1) }"),
+    (
+        "condition-local",
+        "global enabled = 1\nprobe begin if (enbled) { println(1) }\nprobe end if (pid() == enabled++) { println(1) }\nprobe error if (enabled = 2) { println(1) }",
+    ),
     // Later parts of the language.
     (
         "unsupported",

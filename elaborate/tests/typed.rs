@@ -52,7 +52,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "timers",
-        "probe timer.s(1), timer.sec(1), timer.ms(1), timer.msec(1), timer.us(100), timer.usec(100), timer.ns(100000), timer.nsec(100000), timer.jiffies(7).randomize(7), timer.hz(300), timer.profile { println(pp()) }",
+        "probe timer.s(1), timer.sec(1), timer.ms(1), timer.msec(1), timer.us(100), timer.usec(100), timer.ns(100000), timer.nsec(100000), timer.jiffies(7).randomize(7), timer.hz(300), timer.profile, timer.profile.tick { println(pp()) }",
     ),
     (
         "oneshot",

@@ -16,6 +16,15 @@ impl Body<'_, '_> {
         span: Span,
         used: bool,
     ) -> Elaborated {
+        if self.only_globals {
+            let message = format!("`{}` is called in the condition of a probe point", name.name);
+            let label = "a condition can use only global variables";
+            self.cx
+                .error(span, message, label)
+                .notes
+                .push("test it in the handler: `if (!…) next`".into());
+            return self.wrong_value(span);
+        }
         let given: Vec<(Expr, TypeVar)> = args.iter().map(|arg| self.value(arg)).collect();
         let overloads = self.cx.declarations.overloads(&name.name, args.len(), self.file);
         let Some(decl) = overloads.first().copied() else {

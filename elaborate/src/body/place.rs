@@ -22,6 +22,10 @@ impl Use {
 impl Body<'_, '_> {
     /// The place that an expression names, if it names one; else an error.
     pub(super) fn place(&mut self, source: &ast::Expr, usage: Use) -> Option<(Place, TypeVar)> {
+        if self.only_globals && usage.write {
+            let message = format!("the condition of a probe point changes {}", describe(source));
+            self.cx.error(source.span, message, "a condition can only ask");
+        }
         match &source.kind {
             ast::ExprKind::Name(name) => self.variable(name, source.span, usage),
             ast::ExprKind::Index { base: Indexable::Array(array), keys } => {

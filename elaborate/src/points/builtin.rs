@@ -136,6 +136,9 @@ fn timer(components: &[Functor], span: Span) -> Result<Point, Failure> {
     let name = unit.name.name.as_str();
     match (name, rest) {
         ("profile", []) if unit.arg.is_none() => return Ok(ProbeKind::Profile.into()),
+        ("profile", [tick]) if unit.arg.is_none() && is_plain(tick, "tick") => {
+            return Ok(ProbeKind::Profile.into());
+        }
         ("profile", _) => return Err(unsupported::profile(components, span)),
         _ => {}
     }
