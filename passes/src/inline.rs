@@ -5,6 +5,7 @@
 //! same catch. Recursive functions stay. Guarantees nothing about what is left: functions that are not
 //! called any more are left to `unused-functions`.
 
+use xlate_ir::cfg::Cfg;
 use xlate_ir::effects::{call_components, may_raise};
 use xlate_ir::entities::{Block, Entity, Function, Inst, Value};
 use xlate_ir::instructions::{BlockCall, InstData, Op, Terminator};
@@ -13,8 +14,9 @@ use xlate_ir::types::Pos;
 
 use crate::manager::ModuleContext;
 
-/// A function of at most this many instructions is always inlined: a call of it costs as much.
-const SMALL: usize = 12;
+/// A function of at most this many instructions and without a loop is always inlined: a call of it
+/// costs as much.
+const SMALL: usize = 10;
 /// A function that is called once is inlined up to this size.
 const LARGE: usize = 200;
 /// No body grows beyond this size by inlining.
@@ -62,8 +64,13 @@ fn inline_calls(cx: &mut ModuleContext<'_>, body: &mut Body, recursive: &[Functi
     count
 }
 
+/// The number of instructions, constants not counted: they become part of others.
 fn size(body: &Body) -> usize {
-    body.iter_insts().count()
+    body.iter_insts().filter(|&(_, inst)| !matches!(body.insts[inst].op, Op::Const(_))).count()
+}
+
+fn has_loop(body: &Body) -> bool {
+    !Cfg::of(body).components().is_empty()
 }
 
 fn find_site(module: &Module, body: &Body, recursive: &[Function]) -> Option<Site> {
@@ -79,7 +86,7 @@ fn find_site(module: &Module, body: &Body, recursive: &[Function]) -> Option<Sit
                 continue;
             }
             let why = match size(code) {
-                ..=SMALL => "it is small",
+                ..=SMALL if !has_loop(code) => "it is small",
                 ..=LARGE if call_count(module, body, callee) == 1 => "it is called once",
                 _ => continue,
             };

@@ -370,10 +370,18 @@ impl<'a> Plan<'a> {
         self.body.insts[inst].pos
     }
 
-    /// The position of the first instruction from a place on that has one.
-    fn pos_near(&self, block: Block, at: usize) -> Option<Pos> {
-        let rest = self.body.blocks[block].insts.get(at..).unwrap_or_default();
-        rest.iter().find_map(|&inst| self.pos_of(inst))
+    /// The position of the first instruction from a place on that has one, past jumps.
+    fn pos_near(&self, mut block: Block, mut at: usize) -> Option<Pos> {
+        let mut seen = BTreeSet::new();
+        while seen.insert(block) {
+            let rest = self.body.blocks[block].insts.get(at..).unwrap_or_default();
+            if let Some(pos) = rest.iter().find_map(|&inst| self.pos_of(inst)) {
+                return Some(pos);
+            }
+            let Terminator::Jump(next) = &self.body.blocks[block].terminator else { break };
+            (block, at) = (next.block, 0);
+        }
+        None
     }
 }
 

@@ -14,15 +14,20 @@ use crate::manager::BodyContext;
 
 /// Runs the pass.
 pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
-    let cfg = Cfg::of(cx.body);
-    let loops = Loops::of(&cfg, &Dominators::of(&cfg));
-    let mut moved = 0;
-    // Outer loops last: what leaves an inner loop may leave the outer one as well.
-    for natural in loops.loops.iter().rev() {
-        moved += hoist(cx, natural);
+    let mut total = 0;
+    // Again, for what leaves an inner loop may leave the outer one as well, and the block in front of
+    // the inner one may be new.
+    loop {
+        let cfg = Cfg::of(cx.body);
+        let loops = Loops::of(&cfg, &Dominators::of(&cfg));
+        let moved: usize = loops.loops.iter().rev().map(|natural| hoist(cx, natural)).sum();
+        total += moved;
+        if moved == 0 {
+            break;
+        }
     }
-    cx.log.count("instructions moved", moved);
-    moved > 0
+    cx.log.count("instructions moved", total);
+    total > 0
 }
 
 /// Moves what it can out of one loop.

@@ -20,11 +20,12 @@ use crate::manager::BodyContext;
 /// Runs the pass.
 pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
     let mut made = 0;
+    let mut uses = cx.body.use_counts();
     for block in cx.body.layout.clone() {
-        while fold_one(cx, block) {
+        while fold_one(cx, block, &uses) || fold_extreme(cx, block, &uses) {
             made += 1;
+            uses = cx.body.use_counts();
         }
-        made += usize::from(fold_extreme(cx, block));
     }
     cx.log.count("updates made", made);
     made > 0
@@ -42,10 +43,9 @@ struct Found {
 }
 
 /// Makes one update in a block, if there is one to make.
-fn fold_one(cx: &mut BodyContext<'_>, block: Block) -> bool {
-    let uses = cx.body.use_counts();
+fn fold_one(cx: &mut BodyContext<'_>, block: Block, uses: &[u32]) -> bool {
     let stores = 0..cx.body.blocks[block].insts.len();
-    let Some(found) = stores.into_iter().find_map(|store| find(cx, block, store, &uses)) else {
+    let Some(found) = stores.into_iter().find_map(|store| find(cx, block, store, uses)) else {
         return false;
     };
     let Found { load, operation, store, op, place, mut value, negate } = found;
@@ -119,8 +119,10 @@ fn find(cx: &BodyContext<'_>, block: Block, store: usize, uses: &[u32]) -> Optio
 
 /// Makes a maximum or minimum of a block that ends by comparing what it loads with a value and
 /// branching round a block that stores that value.
-fn fold_extreme(cx: &mut BodyContext<'_>, block: Block) -> bool {
-    let Some((store_block, store, load, op, after)) = find_extreme(cx, block) else { return false };
+fn fold_extreme(cx: &mut BodyContext<'_>, block: Block, uses: &[u32]) -> bool {
+    let Some((store_block, store, load, op, after)) = find_extreme(cx, block, uses) else {
+        return false;
+    };
     let data = &cx.body.insts[store];
     let (Op::Store(place, value), pos) = (data.op.clone(), data.pos) else { return false };
     let update =
@@ -138,7 +140,7 @@ fn fold_extreme(cx: &mut BodyContext<'_>, block: Block) -> bool {
 type Extreme = (Block, Inst, Inst, UpdateOp, Terminator);
 
 /// The block of the store, the store, the load, the operation, and how the block goes on.
-fn find_extreme(cx: &BodyContext<'_>, block: Block) -> Option<Extreme> {
+fn find_extreme(cx: &BodyContext<'_>, block: Block, uses: &[u32]) -> Option<Extreme> {
     let body = &*cx.body;
     let data = &body.blocks[block];
     let Terminator::Branch(condition, then, after) = &data.terminator else { return None };
@@ -153,7 +155,6 @@ fn find_extreme(cx: &BodyContext<'_>, block: Block) -> Option<Extreme> {
         return None;
     }
     let last = *data.insts.last()?;
-    let uses = body.use_counts();
     let Op::Compare(kind, a, b) = body.insts[last].op else { return None };
     if body.insts[last].result != Some(*condition) || uses[condition.index()] != 1 {
         return None;
