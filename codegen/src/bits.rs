@@ -43,7 +43,26 @@ impl BitSet {
     /// The numbers, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(n, &word)| {
-            (0..64).filter(move |bit| word & 1 << bit != 0).map(move |bit| n * 64 + bit)
+            std::iter::successors(Some(word), |rest| Some(rest & rest.wrapping_sub(1)))
+                .take_while(|rest| *rest != 0)
+                .map(move |rest| n * 64 + rest.trailing_zeros() as usize)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_come_in_order() {
+        let mut set = BitSet::new(200);
+        for n in [199, 0, 64, 63, 65] {
+            assert!(set.insert(n));
+        }
+        assert!(!set.insert(64));
+        set.remove(65);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [0, 63, 64, 199]);
+        assert!(set.contains(63) && !set.contains(65));
     }
 }

@@ -7,6 +7,7 @@
 //! constant record are written wherever they are used.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use xlate_ir::effects::Invariance;
 use xlate_ir::entities::{Block, Entity, Global, Inst, Value};
@@ -34,7 +35,7 @@ pub(crate) enum Home {
 /// The homes of a body's values.
 pub(crate) struct Folding {
     homes: Vec<Home>,
-    needed: Vec<bool>,
+    needed: Rc<[bool]>,
     definitions: Vec<Option<Inst>>,
 }
 
@@ -53,7 +54,7 @@ struct Pending {
 impl Folding {
     /// Decides for all values of a body.
     pub(crate) fn of(facts: &Facts, body: &Body, result: Option<Type>) -> Folding {
-        let needed = needed_values(facts, body);
+        let needed: Rc<[bool]> = needed_values(facts, body).into();
         let mut definitions = vec![None; body.values.len()];
         for (_, inst) in body.iter_insts() {
             if let Some(result) = body.insts[inst].result {
@@ -61,13 +62,13 @@ impl Folding {
             }
         }
         let mut homes = vec![Home::Nowhere; body.values.len()];
-        for (home, needed) in homes.iter_mut().zip(&needed) {
+        for (home, needed) in homes.iter_mut().zip(needed.iter()) {
             if *needed {
                 *home = Home::Variable;
             }
         }
         let mut folding = Folding { homes, needed, definitions };
-        let uses = folding.count_uses(facts, body);
+        let uses = folding.find_uses(facts, body);
         for &block in &body.layout {
             Folder { facts, body, result, uses: &uses, folding: &mut folding, pending: vec![] }
                 .block(block);
@@ -124,20 +125,33 @@ impl Folding {
         }
     }
 
-    /// How often each value is used by what is emitted.
-    fn count_uses(&self, facts: &Facts, body: &Body) -> Vec<u32> {
-        let mut uses = vec![0; body.values.len()];
+    /// The only use of each value by what is emitted.
+    fn find_uses(&self, facts: &Facts, body: &Body) -> Vec<Use> {
+        let mut uses = vec![Use::None; body.values.len()];
         for &block in &body.layout {
             let data = &body.blocks[block];
+            let mut count = |value: Value| {
+                let known = &mut uses[value.index()];
+                *known = if *known == Use::None { Use::Once(block) } else { Use::Often };
+            };
             for &inst in &data.insts {
                 if self.is_statement(facts, body, inst) {
-                    facts.for_each_operand(&body.insts[inst].op, |v| uses[v.index()] += 1);
+                    facts.for_each_operand(&body.insts[inst].op, &mut count);
                 }
             }
-            for_each_terminator_use(body, &data.terminator, &self.needed, |v| uses[v.index()] += 1);
+            for_each_terminator_use(body, &data.terminator, &self.needed, &mut count);
         }
         uses
     }
+}
+
+/// How a value is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Use {
+    None,
+    /// Once, in this block.
+    Once(Block),
+    Often,
 }
 
 /// Calls `f` with the operands of a terminator, leaving out arguments of parameters that nothing
@@ -209,7 +223,7 @@ struct Folder<'a> {
     body: &'a Body,
     /// Type of the function's result.
     result: Option<Type>,
-    uses: &'a [u32],
+    uses: &'a [Use],
     folding: &'a mut Folding,
     pending: Vec<Pending>,
 }
@@ -221,7 +235,7 @@ impl Folder<'_> {
             self.inst(block, inst);
         }
         let mut used = BTreeSet::new();
-        let needed = self.folding.needed.clone();
+        let needed = Rc::clone(&self.folding.needed);
         for_each_terminator_use(self.body, &data.terminator, &needed, |v| {
             used.insert(v);
         });
@@ -365,21 +379,8 @@ impl Folder<'_> {
         let data = &self.body.insts[inst];
         let Some(result) = data.result else { return false };
         self.folding.needed[result.index()]
-            && self.uses[result.index()] == 1
+            && self.uses[result.index()] == Use::Once(block)
             && is_expression(self.facts, self.body, &data.op, result)
-            && self.is_used_in(block, result)
-    }
-
-    fn is_used_in(&self, block: Block, value: Value) -> bool {
-        let data = &self.body.blocks[block];
-        let mut found = false;
-        for &inst in &data.insts {
-            self.facts.for_each_operand(&self.body.insts[inst].op, |v| found |= v == value);
-        }
-        for_each_terminator_use(self.body, &data.terminator, &self.folding.needed, |v| {
-            found |= v == value;
-        });
-        found
     }
 
     /// Gives those that wait and match a variable after all.

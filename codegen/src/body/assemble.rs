@@ -13,7 +13,7 @@ use crate::c::layout::Writer;
 use crate::c::stmt::Stmt;
 use crate::declare;
 use crate::flow::graph::Graph;
-use crate::flow::{reduce, structure};
+use crate::flow::{reduce, structure, unread};
 use crate::fold::Folding;
 use crate::liveness::Interference;
 use crate::locals::Locals;
@@ -106,6 +106,8 @@ impl BodyEmitter<'_> {
         self.blocks();
         reduce::reduce(&mut self.graph);
         let mut main = structure::structure(&self.graph);
+        let own = self.locals.vars.values().filter(|local| !local.is_parameter);
+        unread::drop_unread(&mut main, &own.map(|local| local.name.as_str()).collect());
         list.append(&mut main);
         self.append_exits(&mut list);
         if self.result.is_some() && !crate::c::stmt::ends_away(&list) {

@@ -187,6 +187,29 @@ impl Expr {
         matches!(self, Expr::Long(_) | Expr::Str(_) | Expr::Atom(_))
     }
 
+    /// Calls `f` with every identifier in it, other than functions.
+    pub(crate) fn for_each_word(&self, f: &mut dyn FnMut(&str)) {
+        match self {
+            Expr::Atom(text) => {
+                text.split(|c| !is_word(c)).filter(|word| !word.is_empty()).for_each(f);
+            }
+            Expr::Long(_) | Expr::Str(_) => {}
+            Expr::Call(_, args) | Expr::Braces(_, args) => {
+                args.iter().for_each(|arg| arg.for_each_word(f));
+            }
+            Expr::Prefix(_, a) => a.for_each_word(f),
+            Expr::Infix(_, a, b) => {
+                a.for_each_word(f);
+                b.for_each_word(f);
+            }
+            Expr::Choice(a, b, c) => {
+                a.for_each_word(f);
+                b.for_each_word(f);
+                c.for_each_word(f);
+            }
+        }
+    }
+
     /// Whether a function is called in it.
     pub(crate) fn has_call(&self) -> bool {
         match self {
@@ -255,11 +278,15 @@ impl Expr {
     }
 }
 
+/// Whether a character can be part of an identifier.
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
 /// Whether an identifier stands in a piece of C.
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(word).any(|(at, _)| {
-        !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
+        !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word)
     })
 }
 

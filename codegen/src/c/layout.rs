@@ -212,18 +212,16 @@ pub(crate) fn declarator(ty: &str, name: &str) -> String {
 
 /// Whether the body of a statement must stand in braces: more than one simple line.
 fn needs_braces(body: &[Stmt]) -> bool {
-    match body {
-        [
-            Stmt::Expr(_)
+    !matches!(
+        body,
+        [Stmt::Expr(_)
             | Stmt::Assign(..)
             | Stmt::Break
             | Stmt::Continue
             | Stmt::Return(_)
             | Stmt::Goto(_)
-            | Stmt::Exit(_),
-        ] => false,
-        _ => true,
-    }
+            | Stmt::Exit(_)]
+    )
 }
 
 /// An expression on one line.

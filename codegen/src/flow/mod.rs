@@ -4,3 +4,4 @@ pub(crate) mod graph;
 pub(crate) mod reduce;
 pub(crate) mod structure;
 pub(crate) mod tidy;
+pub(crate) mod unread;

@@ -134,7 +134,7 @@ fn drop_labels(list: &mut Vec<Stmt>, used: &BTreeSet<Label>) {
 }
 
 /// Calls `f` with every list of statements, inner ones first.
-fn for_each_list(list: &mut Vec<Stmt>, f: &mut dyn FnMut(&mut Vec<Stmt>)) {
+pub(crate) fn for_each_list(list: &mut Vec<Stmt>, f: &mut dyn FnMut(&mut Vec<Stmt>)) {
     for stmt in list.iter_mut() {
         match stmt {
             Stmt::If { then, otherwise, .. } => {
