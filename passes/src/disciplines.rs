@@ -72,12 +72,13 @@ type Party<'a> = (Handler, &'a Access);
 /// Two accesses that can overlap, the first a write.
 fn conflict<'a>(facts: &Facts<'a>) -> Option<(Party<'a>, Party<'a>)> {
     let all: Vec<Party<'a>> = facts.accesses.to(facts.global).collect();
-    let writers = all.iter().filter(|(_, access)| access.writes);
+    let pairs = || {
+        let writers = all.iter().filter(|(_, access)| access.writes);
+        let pairs = writers.flat_map(|writer| all.iter().map(move |other| (*writer, *other)));
+        pairs.filter(|(a, b)| facts.concurrency.overlap(a.0, b.0))
+    };
     // A handler's conflict with another is easier to understand than one with itself.
-    let pairs = writers.flat_map(|writer| all.iter().map(move |other| (*writer, *other)));
-    let conflicting: Vec<_> = pairs.filter(|(a, b)| facts.concurrency.overlap(a.0, b.0)).collect();
-    let different = conflicting.iter().find(|(a, b)| a.0 != b.0);
-    different.or(conflicting.first()).copied()
+    pairs().find(|(a, b)| a.0 != b.0).or_else(|| pairs().next())
 }
 
 fn why_serial(facts: &Facts<'_>) -> &'static str {

@@ -48,6 +48,9 @@ fn constants(body: &Body) -> Vec<Option<i64>> {
 }
 
 fn fold_branches(cx: &mut BodyContext<'_>) -> usize {
+    if cx.body.layout.len() == 1 {
+        return 0;
+    }
     let constants = constants(cx.body);
     let mut folded = 0;
     for block in cx.body.layout.clone() {
@@ -83,6 +86,9 @@ fn may_raise_here(cx: &BodyContext<'_>, inst: xlate_ir::entities::Inst) -> bool 
 /// Sends edges past blocks without instructions that pass them on, or that branch on a parameter which
 /// is constant along the edge. Loop headers stay, so that loops keep their one entry.
 fn thread_jumps(body: &mut Body) -> usize {
+    if body.layout.iter().all(|&block| !body.blocks[block].insts.is_empty()) {
+        return 0;
+    }
     let constants = constants(body);
     let escaping = params_used_elsewhere(body);
     let cfg = Cfg::of(body);

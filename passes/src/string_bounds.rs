@@ -169,14 +169,14 @@ impl Flow<'_> {
             if let (Outcome::Value(ty), Some(result)) = (given, result) {
                 self.value(body, declared, result, ty);
             }
-            self.into_globals(&op, body);
+            self.flow_to_globals(&op, body);
             if let Op::Call(function, args) = &op {
-                self.into_parameters(*function, args, body);
+                self.flow_to_parameters(*function, args, body);
             }
         }
     }
 
-    fn into_globals(&mut self, op: &Op, body: &Body) {
+    fn flow_to_globals(&mut self, op: &Op, body: &Body) {
         match op {
             Op::Store(place, value) => {
                 self.keys(place, body);
@@ -223,7 +223,7 @@ impl Flow<'_> {
         }
     }
 
-    fn into_parameters(&mut self, function: Function, args: &[Value], body: &Body) {
+    fn flow_to_parameters(&mut self, function: Function, args: &[Value], body: &Body) {
         if let FunctionCode::C { .. } = self.declared.functions[function].code {
             return;
         }
