@@ -29,6 +29,8 @@ enum Paren {
     Header,
     /// The header of a `for`, whose semicolons are separators.
     For,
+    /// The header of a `foreach`, in which the array may be sliced.
+    Foreach,
     /// `(…)` in a list of probe points, which goes on behind it.
     Point,
 }
@@ -219,7 +221,7 @@ impl Shaper<'_> {
             Tok::LParen => self.open_paren(token),
             Tok::RParen => self.close_paren(token),
             Tok::LBracket => {
-                let index = self.before == Before::Operand;
+                let index = self.before == Before::Operand && !self.behind_membership();
                 let kind = if index { Tok::LBracket } else { Tok::TupleBracket };
                 self.push(kind, token, Before::Nothing);
             }
@@ -238,6 +240,14 @@ impl Shaper<'_> {
             kind if kind.is_keyword() => self.keyword(token),
             kind => self.push(kind, token, Before::Nothing),
         }
+    }
+
+    /// Whether `in` and an array come before, which ends an expression: `x in a [1] in b` is two.
+    fn behind_membership(&self) -> bool {
+        matches!(
+            self.shaped.as_slice(),
+            [.., Token { kind: Tok::In, .. }, Token { kind: Tok::Ident | Tok::Symbol, .. }]
+        ) && self.parens.last() != Some(&Paren::Foreach)
     }
 
     /// An operator that means something else before an operand than behind one.
@@ -317,7 +327,8 @@ impl Shaper<'_> {
                 (Tok::CallParen, Paren::Operand)
             }
             Some(Tok::For) => (Tok::LParen, Paren::For),
-            Some(Tok::If | Tok::While | Tok::Foreach | Tok::Catch) => (Tok::LParen, Paren::Header),
+            Some(Tok::Foreach) => (Tok::LParen, Paren::Foreach),
+            Some(Tok::If | Tok::While | Tok::Catch) => (Tok::LParen, Paren::Header),
             _ => (Tok::LParen, Paren::Operand),
         };
         self.parens.push(paren);
@@ -326,7 +337,7 @@ impl Shaper<'_> {
 
     fn close_paren(&mut self, token: Token) {
         let before = match self.parens.pop() {
-            Some(Paren::Header | Paren::For) => Before::Nothing,
+            Some(Paren::Header | Paren::For | Paren::Foreach) => Before::Nothing,
             Some(Paren::Point) => {
                 self.points = Points::Rest;
                 Before::Nothing

@@ -14,6 +14,17 @@ enum After {
     Then,
 }
 
+/// What is dropped of a conditional.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Skip {
+    /// The first branch.
+    Then,
+    /// The second.
+    Else,
+    /// Both: the condition could not be understood.
+    All,
+}
+
 const OPERANDS: &str = "a condition compares `kernel_v`, `kernel_vr`, `arch`, `systemtap_v`, \
     `systemtap_privilege`, `guru_mode`, `runtime`, a `CONFIG_…`, a string or a number";
 
@@ -37,10 +48,10 @@ impl Preprocessor<'_> {
     pub(super) fn open_conditional(&mut self, open: Span) {
         match self.condition(open) {
             Ok(true) => self.conditionals.push(Conditional { open, in_else: false }),
-            Ok(false) => self.skip_branch(open, false),
+            Ok(false) => self.skip_branch(open, Skip::Then),
             Err(diagnostic) => {
                 self.report(diagnostic);
-                self.skip_branch(open, true);
+                self.skip_branch(open, Skip::All);
             }
         }
     }
@@ -55,7 +66,7 @@ impl Preprocessor<'_> {
             Some(Conditional { open, .. }) => {
                 let open = *open;
                 self.conditionals.pop();
-                self.skip_branch(open, true);
+                self.skip_branch(open, Skip::Else);
             }
         }
     }
@@ -73,18 +84,22 @@ impl Preprocessor<'_> {
         );
     }
 
-    /// Drops a branch. Goes on behind `%:`, unless the whole rest is to be dropped, or behind `%)`.
-    fn skip_branch(&mut self, open: Span, whole: bool) {
+    /// Drops a branch: up to its `%:` or `%)`.
+    fn skip_branch(&mut self, open: Span, skip: Skip) {
         let mut nested = 0;
         while let Some(token) = self.raw() {
             match token.kind {
                 Tok::CondOpen => nested += 1,
                 Tok::CondClose if nested == 0 => return,
                 Tok::CondClose => nested -= 1,
-                Tok::CondElse if nested == 0 && !whole => {
-                    self.conditionals.push(Conditional { open, in_else: true });
-                    return;
-                }
+                Tok::CondElse if nested == 0 => match skip {
+                    Skip::Then => {
+                        self.conditionals.push(Conditional { open, in_else: true });
+                        return;
+                    }
+                    Skip::Else => self.second_else(token.span, open),
+                    Skip::All => {}
+                },
                 _ => {}
             }
         }
