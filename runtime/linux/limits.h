@@ -25,7 +25,11 @@
 #define MAXNESTING 10
 #endif
 #ifndef XL_LOCK_WAIT_NS
-#define XL_LOCK_WAIT_NS 1000000		/* longest wait for one lock */
+/*
+ * The longest wait for one lock. A holder needs well under a microsecond, unless it is
+ * a virtual CPU that its host does not run for a while: that is what this allows for.
+ */
+#define XL_LOCK_WAIT_NS 10000000
 #endif
 #ifndef STP_OVERLOAD_INTERVAL
 #define STP_OVERLOAD_INTERVAL 1000000000LL	/* cycles */

@@ -9,7 +9,7 @@ grep -v "errors," /tmp/err
 
 say seven
 for i in count readonly stat map strmap mapstat; do
-	/loader /$i.ko /sysloop 1000 $i 2>&1 | grep -v LOOP > /tmp/out
+	/loader /$i.ko /sysloop 1000 $i 2>/dev/null | grep -v LOOP > /tmp/out
 	case $i in
 	count | readonly) sed 's/[0-9]*$//' /tmp/out | tr -d '\n'; echo "$(($(sed 's/n=//' /tmp/out) >= 2000))" ;;
 	stat) sed 's/n=[0-9]*/n/' /tmp/out ;;
@@ -18,7 +18,7 @@ for i in count readonly stat map strmap mapstat; do
 	mapstat) echo "mapstat $(awk -F '[,=]' '$1 == "sysloop" && $3 >= 2000' /tmp/out | wc -l)" ;;
 	esac
 done
-/loader /print.ko /sysloop 1000 print | grep -v LOOP | sort | uniq -c | awk '{ print ($1 >= 2000), $3 }'
+/loader /print.ko /sysloop 1000 print 2>/dev/null | grep -v LOOP | sort | uniq -c | awk '{ print ($1 >= 2000), $3 }'
 
 say phases
 /loader /phases.ko; echo status $?
@@ -45,13 +45,13 @@ echo status $?
 say detach and attach
 /loader -d /count.ko true
 ls /proc/systemtap
-/loader -a /count.ko true | awk -F= '{ print $1, ($2 > 0) }'
+/loader -a /count.ko true 2>/dev/null | awk -F= '{ print $1, ($2 > 0) }'
 ls /proc/systemtap
 /loader -d /count.ko true
 rmmod count
 /loader -d -p _stp_bufsize=1 /print.ko true
 /sysloop 60000 x > /dev/null
-/loader -a /print.ko true > /tmp/out
+/loader -a /print.ko true > /tmp/out 2>/dev/null
 awk '{ print $2 }' /tmp/out | sort | uniq -c | awk '{ print ($1 > 10000), ($1 < 60000), $2 }'
 lsmod
 
