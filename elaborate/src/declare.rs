@@ -58,6 +58,8 @@ pub(crate) struct Declarations<'a> {
     pub(crate) embedded: Vec<(&'a EmbeddedC, FileIndex)>,
     globals_by_name: HashMap<&'a str, Vec<GlobalDecl>>,
     functions_by_name: HashMap<&'a str, Vec<FunctionDecl>>,
+    /// Positions in `aliases` by the first component of the name.
+    aliases_by_name: HashMap<String, Vec<usize>>,
 }
 
 impl<'a> Declarations<'a> {
@@ -81,6 +83,10 @@ impl<'a> Declarations<'a> {
             Item::Probe(probe) => self.probes.push((probe, file)),
             Item::Alias(alias) => {
                 for FlatPoint { components: name, conditions, .. } in alias.name.expand() {
+                    if let Some(first) = name.first() {
+                        let named = self.aliases_by_name.entry(first.name.name.clone());
+                        named.or_default().push(self.aliases.len());
+                    }
                     self.aliases.push(AliasName { name, conditions, alias, file });
                 }
             }
@@ -130,6 +136,12 @@ impl<'a> Declarations<'a> {
     /// Whether the file belongs to the library.
     pub(crate) fn is_library(&self, file: FileIndex) -> bool {
         file.0 >= self.scripts
+    }
+
+    /// The aliases whose names begin with this component, in the order of declaration.
+    pub(crate) fn aliases_named(&self, first: &str) -> impl Iterator<Item = &AliasName<'a>> {
+        let named = self.aliases_by_name.get(first).map(Vec::as_slice).unwrap_or_default();
+        named.iter().map(|at| &self.aliases[*at])
     }
 
     /// The global that a name means in a file: a `private` one of that file, one that the file's

@@ -6,7 +6,7 @@
 use crate::scan::{self, Names};
 use crate::walk::{self, Node};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 use xlate_grammar::Diagnostic;
@@ -15,6 +15,9 @@ use xlate_grammar::ast::{
 };
 
 include!(concat!(env!("OUT_DIR"), "/tapset.rs"));
+
+/// Folders of a tapset that hold what is for another way to run scripts than as kernel modules.
+const OTHER_RUNTIMES: &[&str] = &["bpf", "dyninst"];
 
 /// Folders of a tapset that hold what is for one architecture only.
 const ARCHITECTURES: &[&str] =
@@ -114,7 +117,7 @@ impl Library {
 fn fits(path: &Path, arch: &str) -> bool {
     path.components().all(|component| {
         let name = component.as_os_str().to_string_lossy();
-        name == arch || !ARCHITECTURES.contains(&&*name)
+        name == arch || !(ARCHITECTURES.contains(&&*name) || OTHER_RUNTIMES.contains(&&*name))
     })
 }
 
@@ -131,8 +134,7 @@ pub(crate) fn gather(
     let mut gatherer = Gatherer {
         library,
         index: Index::new(library),
-        loaded: HashSet::new(),
-        files: Vec::new(),
+        files: BTreeMap::new(),
         wanted: Wanted::default(),
         own: own_functions(scripts),
     };
@@ -143,8 +145,7 @@ pub(crate) fn gather(
         gatherer.need(&name, load, diagnostics);
     }
     // In the order of the library, whatever order they were asked for in.
-    gatherer.files.sort_by_key(|(at, _)| *at);
-    gatherer.files.into_iter().map(|(_, file)| file).collect()
+    gatherer.files.into_values().collect()
 }
 
 /// Something that the library may define.
@@ -253,8 +254,8 @@ fn own_functions(scripts: &[File]) -> HashSet<(&str, usize)> {
 struct Gatherer<'a> {
     library: &'a Library,
     index: Index<'a>,
-    loaded: HashSet<usize>,
-    files: Vec<(usize, File)>,
+    /// The files that are parsed, by their place in the library.
+    files: BTreeMap<usize, File>,
     wanted: Wanted,
     own: HashSet<(&'a str, usize)>,
 }
@@ -264,18 +265,19 @@ impl Gatherer<'_> {
         let mut defining = self.index.files(name);
         defining.sort_unstable();
         defining.dedup();
-        for at in defining {
-            if self.loaded.insert(at) {
-                let LibraryFile { name, text } = &self.library.scripts[at];
+        for at in &defining {
+            if !self.files.contains_key(at) {
+                let LibraryFile { name, text } = &self.library.scripts[*at];
                 let (file, complaints) = load(name, text);
                 diagnostics.extend(complaints);
                 self.file(&file, false);
-                self.files.push((at, file));
+                self.files.insert(*at, file);
             }
         }
         // What the definitions use; only those, for a file may define much more.
         let files = std::mem::take(&mut self.files);
-        for item in files.iter().flat_map(|(_, file)| &file.items) {
+        let items = defining.iter().filter_map(|at| files.get(at)).flat_map(|file| &file.items);
+        for item in items {
             match (item, name) {
                 (Item::Function(function), Name::Function(name)) if function.name.name == *name => {
                     self.function(function);
@@ -395,5 +397,6 @@ mod tests {
         assert!(fits(Path::new("x86_64/registers.stp"), "x86_64"));
         assert!(!fits(Path::new("arm64/registers.stp"), "x86_64"));
         assert!(fits(Path::new("linux/x.stp"), "x86_64"));
+        assert!(!fits(Path::new("bpf/x.stp"), "x86_64"));
     }
 }

@@ -7,6 +7,14 @@ use xlate_grammar::Span;
 use xlate_grammar::ast::{Functor, LiteralValue};
 use xlate_symbols::Presence;
 
+/// The names of the kernel, if any are known.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'k> {
+    pub(super) names: &'k dyn Names,
+    /// Whether to suggest near names for one that is absent.
+    pub(super) suggest: bool,
+}
+
 /// What a probe point turns out to be.
 #[derive(Debug)]
 pub(super) struct Point {
@@ -50,7 +58,7 @@ const MOST_JIFFIES: i64 = 1_000_000;
 pub(super) fn resolve(
     components: &[Functor],
     span: Span,
-    kernel: Option<&dyn Names>,
+    kernel: Option<Known<'_>>,
 ) -> Result<Point, Option<Box<Failure>>> {
     let names: Vec<&str> = components.iter().map(|c| c.name.name.as_str()).collect();
     let found = match names.as_slice() {
@@ -222,7 +230,7 @@ fn spread(randomize: &Functor, period: i64) -> Result<u64, Failure> {
 fn tracepoint(
     components: &[Functor],
     span: Span,
-    kernel: Option<&dyn Names>,
+    kernel: Option<Known<'_>>,
 ) -> Result<Point, Failure> {
     let named = if components[0].arg.is_none() { string(&components[1]) } else { None };
     let Some(written) = named else {
@@ -242,10 +250,9 @@ fn tracepoint(
         ));
     }
     if let Some(kernel) = kernel
-        && kernel.tracepoint(name) == Presence::Absent
+        && kernel.names.tracepoint(name) == Presence::Absent
     {
-        let names = kernel.tracepoints();
-        return Err(absent("tracepoint", name, place, kernel, names));
+        return Err(absent("tracepoint", name, place, kernel, |names| names.tracepoints()));
     }
     Ok(ProbeKind::Tracepoint(name.into()).into())
 }
@@ -256,7 +263,7 @@ fn kprobe(
     components: &[Functor],
     at: usize,
     span: Span,
-    kernel: Option<&dyn Names>,
+    kernel: Option<Known<'_>>,
 ) -> Result<Point, Failure> {
     let module = match at {
         1 => None,
@@ -318,23 +325,30 @@ fn kprobe(
         }
     };
     if let (Some(kernel), None) = (kernel, module)
-        && kernel.function(name) == Presence::Absent
+        && kernel.names.function(name) == Presence::Absent
     {
-        let names = kernel.functions();
-        return Err(absent("function", name, place, kernel, names).note(format!(
+        let failure = absent("function", name, place, kernel, |names| names.functions());
+        return Err(failure.note(format!(
             "if it belongs to a module: `kprobe.module(\"NAME\").function(\"{name}\")`"
         )));
     }
     Ok(kind.into())
 }
 
-fn absent(what: &str, name: &str, place: Span, kernel: &dyn Names, names: &[String]) -> Failure {
+fn absent(
+    what: &str,
+    name: &str,
+    place: Span,
+    kernel: Known<'_>,
+    others: impl FnOnce(&dyn Names) -> &[String],
+) -> Failure {
+    let others = if kernel.suggest { others(kernel.names) } else { &[] };
     Failure::wrong(
         place,
         format!("there is no {what} `{name}`"),
-        format!("kernel {} does not have it", kernel.release()),
+        format!("kernel {} does not have it", kernel.names.release()),
     )
-    .notes(did_you_mean(name, names.iter().map(String::as_str)))
+    .notes(did_you_mean(name, others.iter().map(String::as_str)))
 }
 
 fn is_plain(functor: &Functor, name: &str) -> bool {

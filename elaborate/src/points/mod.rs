@@ -145,11 +145,13 @@ impl<'a> Expander<'_, 'a> {
         let usable = |alias: &&AliasName<'a>| {
             !path.layers.iter().any(|layer| std::ptr::eq(layer.alias, alias.alias))
         };
+        let first = components.first()?;
+        let candidates: Vec<&AliasName<'a>> =
+            self.declarations.aliases_named(&first.name.name).collect();
         (1..=components.len()).rev().find_map(|length| {
-            let named: Vec<(AliasName<'a>, usize)> = self
-                .declarations
-                .aliases
+            let named: Vec<(AliasName<'a>, usize)> = candidates
                 .iter()
+                .copied()
                 .filter(|alias| same_name(&alias.name, &components[..length]))
                 .filter(usable)
                 .map(|alias| (alias.clone(), components.len() - length))
@@ -248,7 +250,9 @@ impl<'a> Expander<'_, 'a> {
         path: Path<'a>,
         out: &mut Vec<Resolved<'a>>,
     ) {
-        match builtin::resolve(components, span, self.kernel) {
+        // Looking for near names takes time, and nobody hears of an optional point.
+        let kernel = self.kernel.map(|names| builtin::Known { names, suggest: !path.optional });
+        match builtin::resolve(components, span, kernel) {
             Ok(point) => {
                 let name = render(components);
                 out.push(Resolved {
@@ -262,6 +266,7 @@ impl<'a> Expander<'_, 'a> {
                     conditions: path.conditions,
                 });
             }
+            Err(None) if path.optional => {}
             Err(None) => {
                 let failure = self.unknown(components, span, &path);
                 self.fail(failure, &path);
@@ -307,7 +312,9 @@ impl<'a> Expander<'_, 'a> {
 
     fn fail(&mut self, failure: Failure, path: &Path<'a>) {
         let Failure { mut diagnostic, unsupported } = failure;
-        if path.optional && !unsupported {
+        let by_library =
+            path.layers.last().is_some_and(|layer| self.declarations.is_library(layer.file));
+        if path.optional && (!unsupported || by_library) {
             return;
         }
         if path.optional {
@@ -324,8 +331,11 @@ impl<'a> Expander<'_, 'a> {
     }
 }
 
+fn value(functor: &Functor) -> Option<&LiteralValue> {
+    functor.arg.as_ref().map(|arg| &arg.value)
+}
+
 fn same_name(a: &[Functor], b: &[Functor]) -> bool {
-    let value = |functor: &Functor| functor.arg.as_ref().map(|arg| arg.value.clone());
     a.len() == b.len()
         && a.iter().zip(b).all(|(a, b)| a.name.name == b.name.name && value(a) == value(b))
 }
@@ -342,7 +352,6 @@ fn matches_name(pattern: &[Functor], name: &[Functor]) -> bool {
             })
         }
         [first, rest @ ..] => name.split_first().is_some_and(|(component, others)| {
-            let value = |functor: &Functor| functor.arg.as_ref().map(|arg| arg.value.clone());
             glob(&first.name.name, &component.name.name)
                 && value(first) == value(component)
                 && matches_name(rest, others)
