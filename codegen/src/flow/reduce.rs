@@ -41,6 +41,11 @@ pub(crate) fn reduce(graph: &mut Graph) {
     }
 }
 
+/// A node that is no part of the graph any more.
+fn nothing() -> Node {
+    Node { stmts: Vec::new(), exit: Exit::Gone, guard: None }
+}
+
 /// Empties what can no longer be reached, so that its edges do not count.
 fn drop_unreachable(graph: &mut Graph) {
     let mut reachable = vec![false; graph.nodes.len()];
@@ -49,7 +54,7 @@ fn drop_unreachable(graph: &mut Graph) {
     }
     for (node, reachable) in graph.nodes.iter_mut().zip(reachable) {
         if !reachable {
-            *node = Node { stmts: Vec::new(), exit: Exit::Gone, guard: None };
+            *node = nothing();
         }
     }
 }
@@ -100,10 +105,7 @@ impl Reducer<'_> {
             return false;
         }
         let copies = edge.copies.clone();
-        let next = std::mem::replace(
-            &mut self.graph.nodes[to],
-            Node { stmts: Vec::new(), exit: Exit::Gone, guard: None },
-        );
+        let next = std::mem::replace(&mut self.graph.nodes[to], nothing());
         self.edges_to[to] = 0;
         let this = &mut self.graph.nodes[node];
         this.stmts.extend(copies);
@@ -149,6 +151,7 @@ impl Reducer<'_> {
         match joined {
             Some((inner, shared, exit)) => {
                 self.edges_to[inner] = 0;
+                self.graph.nodes[inner] = nothing();
                 self.edges_to[shared] -= 1;
                 self.graph.nodes[node].exit = exit;
                 true
