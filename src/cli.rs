@@ -137,6 +137,10 @@ pub struct Options {
           value_parser = clap::value_parser!(u32).range(1..=4095))]
     pub buffer_size: Option<u32>,
 
+    /// Remove a module whose loader was killed; `list` shows which there are
+    #[arg(long, value_name = "MODULE", help_heading = "Running", exclusive = true)]
+    pub unload: Option<String>,
+
     /// Print a stage's result instead of running the script
     #[arg(long, value_name = "STAGE", help_heading = "Inspection")]
     pub emit: Option<Emit>,

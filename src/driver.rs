@@ -79,6 +79,10 @@ fn execute(options: &Options, console: Console) -> Result<u8, Failure> {
         write_result(&describe(), None)?;
         return Ok(0);
     }
+    if let Some(name) = &options.unload {
+        execute::unload(name)?;
+        return Ok(0);
+    }
     // Wrong names are refused before any work is done.
     pipeline(options)?;
     match input::read(options)? {

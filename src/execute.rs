@@ -12,7 +12,7 @@ use xlate_symbols::Kernel;
 
 use crate::Failure;
 use crate::cli::{Emit, Options};
-use crate::console::Console;
+use crate::console::{Console, write_result};
 use crate::stage::{Running, Stage};
 
 impl From<Error> for Failure {
@@ -147,4 +147,16 @@ pub fn run_prebuilt(
     };
     let parameters = words.iter().map(parameter).collect::<Result<Vec<_>, _>>()?;
     run(options, console, Path::new(module), &parameters, &catch_interrupts()?)
+}
+
+/// Removes a module that its loader left behind, or lists those that are.
+///
+/// # Errors
+/// If there is no such module, or it is in use.
+pub fn unload(name: &str) -> Result<(), Failure> {
+    if name == "list" {
+        let names: String = xlate_run::abandoned().iter().map(|name| format!("{name}\n")).collect();
+        return write_result(&names, None);
+    }
+    Ok(xlate_run::unload(name)?)
 }

@@ -11,7 +11,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// What a case's module is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// `script.stp`, translated with the options in `options`; or a script of the corpus.
+    /// `script.stp`, or the script that `script` names, translated with the options in `options`; or a script of the corpus.
     Script {
         /// The script.
         path: PathBuf,
@@ -85,15 +85,18 @@ impl Case {
         };
         let existing = |file: &str| Some(folder.join(file)).filter(|path| path.is_file());
         let options = line("options")?.unwrap_or_default();
-        let source = match (line("module")?, existing("script.stp"), existing("module.c")) {
-            (None, Some(path), None) => Source::Script {
+        // A file that names another one saves a copy of it.
+        let elsewhere = |file| line(file).map(|path| path.map(|path| folder.join(path)));
+        let script = elsewhere("script")?.or_else(|| existing("script.stp"));
+        let module = elsewhere("module")?.or_else(|| existing("module.c"));
+        let source = match (script, module) {
+            (Some(path), None) => Source::Script {
                 path,
                 options: options.split_whitespace().map(str::to_owned).collect(),
                 arguments: Vec::new(),
             },
-            (None, None, Some(path)) => Source::C(path),
-            (Some(path), None, None) => Source::C(folder.join(path)),
-            _ => return Err(bad("it needs one of script.stp, module.c and module")),
+            (None, Some(path)) => Source::C(path),
+            _ => return Err(bad("it needs one of script.stp, script, module.c and module")),
         };
         Ok(Self {
             name,
@@ -154,7 +157,7 @@ mod tests {
         let reason = |files: &[(&str, &str)]| case(files).expect_err("bad").to_string();
         assert!(
             reason(&[("expected", "")])
-                .ends_with("it needs one of script.stp, module.c and module")
+                .ends_with("it needs one of script.stp, script, module.c and module")
         );
         assert!(reason(&[("module.c", "")]).ends_with("it needs the file expected"));
         let files = [("module.c", ""), ("expected", ""), ("status", "x")];

@@ -8,7 +8,7 @@ while [ $round -lt 20 ]; do
 	usleep $((RANDOM % 20 * 10000))
 	kill -KILL $loader
 	wait $loader 2>/dev/null
-	for module in $(cut -d ' ' -f 1 /proc/modules | grep ^xlate_); do
+	for module in $(xlate --unload list); do
 		xlate --unload "$module" || echo "round $round: status $?"
 	done
 	grep ^xlate_ /proc/modules

@@ -1,0 +1,1 @@
+xlate -c 'sysloop 3000 >/dev/null' "$MODULE"
