@@ -1,6 +1,8 @@
 //! From a control-flow graph to structured statements.
 
 pub(crate) mod graph;
+#[cfg(test)]
+mod random_graphs;
 pub(crate) mod reduce;
 pub(crate) mod structure;
 pub(crate) mod tidy;

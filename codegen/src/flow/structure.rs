@@ -123,7 +123,9 @@ impl<'g> Structurer<'g> {
         }
         for &header in postorder {
             if self.loops[header].is_some() && self.after_loop[header].is_empty() {
-                self.choose_follower(header, &forward);
+                // An edge back to a loop around this one is none of its ends.
+                let ends = |node: usize| forward(node) == 1 && dominates(header, node);
+                self.choose_follower(header, &ends);
             }
         }
     }
@@ -147,12 +149,12 @@ impl<'g> Structurer<'g> {
 
     /// Of the nodes with one predecessor that a loop is left to, the one that stands after it: where
     /// its header goes, else the last.
-    fn choose_follower(&mut self, header: usize, forward: &dyn Fn(usize) -> usize) {
+    fn choose_follower(&mut self, header: usize, ends: &dyn Fn(usize) -> bool) {
         let Some(nodes) = &self.loops[header] else { return };
         let leaves = |from: usize| {
             self.graph.nodes[from].edges().map(|edge| edge.to).filter(|&to| {
                 !nodes.contains(&to)
-                    && forward(to) == 1
+                    && ends(to)
                     && !self.placed[to]
                     && !self.graph.nodes[to].stmts.iter().any(Stmt::leaves)
             })
