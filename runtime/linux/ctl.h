@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include "context.h"
 #include "message.h"
+#include "output.h"
 #include "strings.h"
 
 #define XL_SYSTEM_MAX 384	/* bytes of a command, NUL included, that the loader takes */
@@ -38,10 +39,11 @@ XL_SLOW void xl_ctl_warn(struct xl_context *c, struct xl_str s)
 	xl_report("WARNING: %s%s", s.s, xl_newline(s));
 }
 
-/* log() */
+/* log(): a line of trace data. */
 XL_SLOW void xl_ctl_log(struct xl_context *c, struct xl_str s)
 {
-	xl_report("%s%s", s.s, xl_newline(s));
+	xl_print_str(c, s);
+	xl_print_str(c, xl_str_c(xl_newline(s)));
 }
 
 /* system(): the loader runs the command. */

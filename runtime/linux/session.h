@@ -51,8 +51,7 @@ XL_COLD void xl_report_error(struct xl_context *c)
 		goto out;
 	errors = atomic_inc_return(&xl_session.errors);
 	if (errors <= MAXERRORS + 1)
-		xl_report("%s: %s at %s\n", errors > MAXERRORS ? "ERROR" : "WARNING", c->error,
-			  c->where);
+		xl_report("ERROR: %s at %s\n", c->error, c->where);
 	if (errors > MAXERRORS)
 		xl_abort();
 out:
