@@ -15,15 +15,15 @@ use crate::manager::BodyContext;
 /// Runs the pass.
 pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
     let mut total = 0;
-    // Again, for what leaves an inner loop may leave the outer one as well, and the block in front of
-    // the inner one may be new.
+    // The loops are found anew after each that something has left: there may be a new block in front
+    // of it, which is in the loop around it.
     loop {
         let cfg = Cfg::of(cx.body);
         let loops = Loops::of(&cfg, &Dominators::of(&cfg));
-        let moved: usize = loops.loops.iter().rev().map(|natural| hoist(cx, natural)).sum();
-        total += moved;
-        if moved == 0 {
-            break;
+        let mut moves = loops.loops.iter().rev().map(|natural| hoist(cx, natural));
+        match moves.find(|moved| *moved > 0) {
+            Some(moved) => total += moved,
+            None => break,
         }
     }
     cx.log.count("instructions moved", total);

@@ -323,7 +323,11 @@ impl Machine<'_> {
                 let _ = writeln!(self.transcript, "{format} {}", args.join(" "));
                 Ok(None)
             }
-            Op::Caught => Ok(Some(Datum::Str(caught.to_vec()))),
+            Op::Caught => {
+                let mut message = caught.to_vec();
+                message.truncate(self.module.limits.longest_string() as usize);
+                Ok(Some(Datum::Str(message)))
+            }
             Op::Action => {
                 self.actions -= 1;
                 if self.actions == 0 { Err(Exit::Abort) } else { Ok(None) }
