@@ -13,10 +13,10 @@ use crate::c::layout::Writer;
 use crate::c::stmt::Stmt;
 use crate::declare;
 use crate::flow::graph::Graph;
-use crate::flow::{reduce, structure, unread};
+use crate::flow::{in_place, reduce, structure, tidy, unread};
 use crate::fold::Folding;
 use crate::liveness::Interference;
-use crate::locals::Locals;
+use crate::locals::{Locals, Place};
 use crate::names::Scope;
 use crate::needs::{Frame, Needs};
 use crate::repr::Repr;
@@ -108,6 +108,7 @@ impl BodyEmitter<'_> {
         let mut main = structure::structure(&self.graph);
         let own = self.locals.vars.values().filter(|local| !local.is_parameter);
         unread::drop_unread(&mut main, &own.map(|local| local.name.as_str()).collect());
+        in_place::write_in_place(&mut main);
         list.append(&mut main);
         self.append_exits(&mut list);
         if self.result.is_some() && !crate::c::stmt::ends_away(&list) {
@@ -193,7 +194,16 @@ impl BodyEmitter<'_> {
 
     /// The frame, if some places lie in one, and the variable that points to it.
     fn frame(&self, name: &str, list: &mut Vec<Stmt>) -> Option<Frame> {
-        let places: Vec<_> = self.places().filter(|place| place.in_frame).collect();
+        let mut text = BTreeSet::new();
+        tidy::walk(list, &mut |stmt| {
+            stmt.for_each_expr(&mut |e| {
+                e.for_each_word(&mut |word| {
+                    text.insert(word.to_owned());
+                })
+            });
+        });
+        let is_used = |place: &&Place| place.in_frame && text.contains(&place.name);
+        let places: Vec<_> = self.places().filter(is_used).collect();
         if places.is_empty() {
             return None;
         }
@@ -211,7 +221,7 @@ impl BodyEmitter<'_> {
         })
     }
 
-    fn places(&self) -> impl Iterator<Item = &crate::locals::Place> {
+    fn places(&self) -> impl Iterator<Item = &Place> {
         let own = self.locals.vars.values().filter_map(|local| local.place.as_ref());
         own.chain(&self.extra_places).filter(|place| !place.name.is_empty())
     }

@@ -84,10 +84,12 @@ impl BodyEmitter<'_> {
             Op::Const(Const::Long(n)) => Expr::Long(*n),
             Op::Const(Const::Str(bytes)) => literal_view(bytes),
             Op::Record(field) => Expr::atom(format!("record->f{field}")),
-            Op::Unary(op, a) => {
-                let a = self.value(*a).widened();
-                Expr::prefix(if *op == UnaryOp::Neg { "-" } else { "~" }, a)
-            }
+            Op::Unary(op, a) => match (op, self.value(*a)) {
+                (UnaryOp::Neg, Expr::Long(n)) => Expr::Long(n.wrapping_neg()),
+                (UnaryOp::Not, Expr::Long(n)) => Expr::Long(!n),
+                (UnaryOp::Neg, a) => Expr::prefix("-", a.widened()),
+                (UnaryOp::Not, a) => Expr::prefix("~", a.widened()),
+            },
             Op::Binary(op, a, b) => self.binary(*op, *a, *b),
             Op::Compare(op, a, b) => self.compare(*op, *a, *b),
             Op::Intrinsic(intrinsic, args) => self.intrinsic(*intrinsic, args),

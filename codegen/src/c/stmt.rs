@@ -84,6 +84,25 @@ impl Stmt {
         Stmt::Expr(Expr::call(name, args))
     }
 
+    /// Calls `f` with every expression of its own, those of statements inside it left out.
+    pub(crate) fn for_each_expr(&self, f: &mut dyn FnMut(&Expr)) {
+        match self {
+            Stmt::Expr(e)
+            | Stmt::Return(Some(e))
+            | Stmt::Each { head: e, .. }
+            | Stmt::Define(_, _, e)
+            | Stmt::If { cond: e, .. }
+            | Stmt::Loop { cond: Some(e), .. }
+            | Stmt::DoWhile { cond: e, .. }
+            | Stmt::For { cond: e, .. } => f(e),
+            Stmt::Assign(target, value) => {
+                f(target);
+                f(value);
+            }
+            _ => {}
+        }
+    }
+
     /// Whether control never comes out at its end.
     pub(crate) fn leaves(&self) -> bool {
         match self {

@@ -1,6 +1,7 @@
 //! From a control-flow graph to structured statements.
 
 pub(crate) mod graph;
+pub(crate) mod in_place;
 #[cfg(test)]
 mod random_graphs;
 pub(crate) mod reduce;

@@ -75,7 +75,7 @@ pub(crate) fn make_loop(mut body: Vec<Stmt>) -> Vec<Stmt> {
 
 /// Drops unused labels, and makes `for` loops of those that count.
 pub(crate) fn tidy(mut list: Vec<Stmt>) -> Vec<Stmt> {
-    for_each_list(&mut list, &mut |list| fall_through(list));
+    for_each_list(&mut list, &mut fall_through);
     let mut used = BTreeSet::new();
     walk(&list, &mut |stmt| {
         if let Stmt::Goto(label) = stmt {
@@ -151,17 +151,25 @@ pub(crate) fn for_each_list(list: &mut Vec<Stmt>, f: &mut dyn FnMut(&mut Vec<Stm
     f(list);
 }
 
-/// Drops a `goto` at the end of an `if` that its label follows.
-fn fall_through(list: &mut [Stmt]) {
-    for at in 1..list.len() {
-        let Stmt::Label(label) = list[at] else { continue };
-        if let Stmt::If { then, otherwise, .. } = &mut list[at - 1]
+/// Drops a `goto` at the end of an `if` that its label follows, and the whole `if` if that was all.
+fn fall_through(list: &mut Vec<Stmt>) {
+    let mut at = 1;
+    while at < list.len() {
+        if let Stmt::Label(label) = list[at]
+            && let Stmt::If { cond, then, otherwise } = &mut list[at - 1]
             && otherwise.is_empty()
-            && then.len() > 1
             && then.last() == Some(&Stmt::Goto(label))
         {
             then.pop();
+            let asks_only = cond.calls("xl_raised") || !cond.has_call();
+            if then.is_empty() && asks_only {
+                list.remove(at - 1);
+                at -= 1;
+            } else if then.is_empty() {
+                then.push(Stmt::Goto(label));
+            }
         }
+        at += 1;
     }
 }
 
