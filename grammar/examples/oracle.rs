@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! oracle [--stap COMMAND] --release RELEASE --kconfig FILE --macros DIR
-//!        [--mutations N] [--seed N] [--jobs N] [--sample N] [--differences FILE] SCRIPT…
+//!        [--mutations N] [--seed N] [--jobs N] [--sample N] [--differences FILE] [--show CASE]
+//!        SCRIPT…
 //! ```
 //!
 //! `--macros` is a folder with `.stpm` files and nothing else; both sides read them. `--sample`
 //! compares only every Nth of the scripts as they are. `--differences` lists the cases in which
-//! the verdicts are known to differ, one a line: the case, a tab, and the reason.
+//! the verdicts are known to differ, one a line: the case, a tab, and the reason. `--show` prints
+//! the text of a case instead.
 //! `tests/oracle/run` prepares all this and says what the results have to be.
 
 use std::collections::BTreeMap;
@@ -33,6 +35,7 @@ struct Options {
     jobs: usize,
     sample: usize,
     differences: BTreeMap<String, String>,
+    show: Option<String>,
     scripts: Vec<PathBuf>,
 }
 
@@ -77,6 +80,7 @@ fn options() -> Result<Options, String> {
             "--seed" => options.seed = number()? as u64,
             "--jobs" => options.jobs = number()?.max(1),
             "--sample" => options.sample = number()?.max(1),
+            "--show" => options.show = Some(value),
             "--kconfig" => {
                 let text = String::from_utf8_lossy(&read(value.as_ref())?).into_owned();
                 let pairs = text.lines().filter_map(|line| line.split_once('='));
@@ -288,6 +292,11 @@ fn show(verdict: Verdict) -> String {
 fn run() -> Result<bool, String> {
     let options = options()?;
     let cases = cases(&options)?;
+    if let Some(name) = &options.show {
+        let case = cases.iter().find(|case| case.name == *name).ok_or("no such case")?;
+        print!("{}", String::from_utf8_lossy(&case.text));
+        return Ok(true);
+    }
     let results = compare(&options, &cases)?;
     let (mut accepted, mut refused, mut same_line, mut explained) = (0, 0, 0, 0);
     let mut unexplained = 0;

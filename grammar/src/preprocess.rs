@@ -2,7 +2,7 @@
 //!
 //! Text is read once, from left to right. Macro bodies and script arguments are pushed back in
 //! front of what is still to be read, so that they may hold macros, conditions and arguments
-//! themselves. The tokens of the branch that is not taken are dropped unseen.
+//! themselves. Of the branch that is not taken, only the macros are looked at.
 
 mod conditional;
 mod define;

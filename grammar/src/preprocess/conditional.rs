@@ -1,6 +1,6 @@
 //! Conditions: `%( CONDITION %? TOKENS %: TOKENS %)`.
 
-use super::{Conditional, Preprocessor};
+use super::{Conditional, Preprocessor, is_at_operator};
 use crate::condition::{Comparison, compare_versions, has_wildcard, matches_wildcard};
 use crate::diagnostic::Diagnostic;
 use crate::literal;
@@ -84,7 +84,8 @@ impl Preprocessor<'_> {
         );
     }
 
-    /// Drops a branch: up to its `%:` or `%)`.
+    /// Drops a branch: up to its `%:` or `%)`. Its macros are expanded all the same, so their
+    /// arguments have to be right.
     fn skip_branch(&mut self, open: Span, skip: Skip) {
         let mut nested = 0;
         while let Some(token) = self.raw() {
@@ -100,6 +101,12 @@ impl Preprocessor<'_> {
                     Skip::Else => self.second_else(token.span, open),
                     Skip::All => {}
                 },
+                Tok::CondThen if nested == 0 && skip != Skip::All => self.stray(token.span),
+                kind if is_at_operator(kind) => {
+                    if let Some(definition) = self.find_macro(token.span) {
+                        self.invoke(token, &definition);
+                    }
+                }
                 _ => {}
             }
         }
