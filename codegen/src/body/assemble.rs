@@ -2,19 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use xlate_ir::entities::Entity;
 use xlate_ir::instructions::LockMode;
 use xlate_ir::module::Body;
 use xlate_ir::types::{Pos, Type};
 
 use super::locks::Lock;
 use super::{BodyEmitter, Shared, context};
-use crate::c::expr::Expr;
-use crate::c::layout::Writer;
+use crate::c::expr::{Binding, Expr, words};
+use crate::c::layout::{Writer, flat};
 use crate::c::stmt::Stmt;
 use crate::declare;
 use crate::flow::graph::Graph;
 use crate::flow::{in_place, reduce, structure, tidy, unread};
-use crate::fold::Folding;
+use crate::fold::{Folding, borrows};
 use crate::liveness::Interference;
 use crate::locals::{Locals, Place};
 use crate::names::Scope;
@@ -108,7 +109,7 @@ impl BodyEmitter<'_> {
         let mut main = structure::structure(&self.graph);
         let own = self.locals.vars.values().filter(|local| !local.is_parameter);
         unread::drop_unread(&mut main, &own.map(|local| local.name.as_str()).collect());
-        in_place::write_in_place(&mut main);
+        in_place::write_in_place(&mut main, &self.borrowing());
         list.append(&mut main);
         self.append_exits(&mut list);
         if self.result.is_some() && !crate::c::stmt::ends_away(&list) {
@@ -125,6 +126,22 @@ impl BodyEmitter<'_> {
         });
         writer.block(&list);
         (signature, format!("{{\n{}}}\n", writer.finish()))
+    }
+
+    /// The variables that view strings in globals or under a walk.
+    fn borrowing(&self) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        for (_, inst) in self.body.iter_insts() {
+            let data = &self.body.insts[inst];
+            if let Some((result, name)) = self.result_of(inst)
+                && borrows(&data.op)
+                && !self.copied.contains(result.index())
+                && let Expr::Atom(name) = name
+            {
+                names.insert(name);
+            }
+        }
+        names
     }
 
     /// What a handler does first: gets its actions, leaves word for functions that ask which probe
@@ -197,9 +214,9 @@ impl BodyEmitter<'_> {
         let mut text = BTreeSet::new();
         tidy::walk(list, &mut |stmt| {
             stmt.for_each_expr(&mut |e| {
-                e.for_each_word(&mut |word| {
-                    text.insert(word.to_owned());
-                })
+                let flat = flat(e, Binding::LOWEST);
+                let members = words(&flat).filter(|(_, is_member)| *is_member);
+                text.extend(members.map(|(word, _)| word.to_owned()));
             });
         });
         let is_used = |place: &&Place| place.in_frame && text.contains(&place.name);

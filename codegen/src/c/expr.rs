@@ -187,11 +187,11 @@ impl Expr {
         matches!(self, Expr::Long(_) | Expr::Str(_) | Expr::Atom(_))
     }
 
-    /// Calls `f` with every identifier in it, other than functions.
+    /// Calls `f` with every identifier in it, other than functions and members.
     pub(crate) fn for_each_word(&self, f: &mut dyn FnMut(&str)) {
         match self {
             Expr::Atom(text) => {
-                text.split(|c| !is_word(c)).filter(|word| !word.is_empty()).for_each(f);
+                words(text).filter(|(_, is_member)| !is_member).for_each(|(word, _)| f(word));
             }
             Expr::Long(_) | Expr::Str(_) => {}
             Expr::Call(_, args) | Expr::Braces(_, args) => {
@@ -266,7 +266,7 @@ impl Expr {
     /// Whether the identifier `name` stands in it, other than as a function.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         match self {
-            Expr::Atom(text) => has_word(text, name),
+            Expr::Atom(text) => words(text).any(|word| word == (name, false)),
             Expr::Long(_) | Expr::Str(_) => false,
             Expr::Call(_, args) | Expr::Braces(_, args) => {
                 args.iter().any(|arg| arg.mentions(name))
@@ -276,6 +276,18 @@ impl Expr {
             Expr::Choice(a, b, c) => a.mentions(name) || b.mentions(name) || c.mentions(name),
         }
     }
+}
+
+/// The identifiers in a piece of C, and whether they name members.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let start = rest.find(is_word)?;
+        let (before, word) = rest.split_at(start);
+        let end = word.find(|c| !is_word(c)).unwrap_or(word.len());
+        rest = &word[end..];
+        Some((&word[..end], before.ends_with("->") || before.ends_with('.')))
+    })
 }
 
 /// Whether a character can be part of an identifier.

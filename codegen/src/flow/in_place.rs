@@ -1,6 +1,6 @@
 //! New strings that are stored in a global right away are written there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::tidy::{for_each_list, walk};
 use crate::c::expr::{Binding, Expr, has_word};
@@ -9,8 +9,8 @@ use crate::c::stmt::Stmt;
 
 /// `t = xl_str_f(c, place, …); xl_set(&g, t);` becomes `xl_str_f(c, &g, …);` if that is all there is to
 /// `t` and the function does not read the global; but what is appended to the global itself stays
-/// where it is.
-pub(crate) fn write_in_place(list: &mut Vec<Stmt>) {
+/// where it is. `borrowing` are variables whose strings lie in globals.
+pub(crate) fn write_in_place(list: &mut Vec<Stmt>, borrowing: &BTreeSet<String>) {
     let mut mentions: BTreeMap<String, usize> = BTreeMap::new();
     walk(list, &mut |stmt| {
         stmt.for_each_expr(&mut |e| {
@@ -20,7 +20,7 @@ pub(crate) fn write_in_place(list: &mut Vec<Stmt>) {
     for_each_list(list, &mut |list| {
         let mut at = 1;
         while at < list.len() {
-            match joined(&list[at - 1], &list[at], &mentions) {
+            match joined(&list[at - 1], &list[at], &mentions, borrowing) {
                 Some(stmt) => {
                     list[at - 1] = stmt;
                     list.remove(at);
@@ -31,7 +31,12 @@ pub(crate) fn write_in_place(list: &mut Vec<Stmt>) {
     });
 }
 
-fn joined(make: &Stmt, store: &Stmt, mentions: &BTreeMap<String, usize>) -> Option<Stmt> {
+fn joined(
+    make: &Stmt,
+    store: &Stmt,
+    mentions: &BTreeMap<String, usize>,
+    borrowing: &BTreeSet<String>,
+) -> Option<Stmt> {
     let Stmt::Assign(Expr::Atom(name), Expr::Call(function, args)) = make else { return None };
     let Stmt::Expr(Expr::Call(set, stored)) = store else { return None };
     let [Expr::Prefix("&", target), Expr::Atom(text)] = &stored[..] else { return None };
@@ -45,7 +50,9 @@ fn joined(make: &Stmt, store: &Stmt, mentions: &BTreeMap<String, usize>) -> Opti
     for (n, arg) in args.iter().enumerate().skip(2) {
         let text = flat(arg, Binding::LOWEST);
         let is_start = appends && n == 2 && text == own;
-        if has_word(&text, global) && !is_start {
+        let mut borrows = false;
+        arg.for_each_word(&mut |word| borrows |= borrowing.contains(word));
+        if borrows || (has_word(&text, global) && !is_start) {
             return None;
         }
     }
