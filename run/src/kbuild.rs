@@ -5,11 +5,12 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use tempfile::TempDir;
 use xlate_symbols::Kernel;
@@ -25,6 +26,9 @@ const RUNTIME_FOLDER: &str = "runtime";
 
 /// The longest module name that leaves room for a renaming loader.
 const NAME_MAX: usize = 55;
+
+/// How long make may take to end when asked to, before it is made to.
+const STOP_PATIENCE: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
 
 /// How many lines of kbuild's output an error shows.
 const MESSAGE_LINES_MAX: usize = 40;
@@ -77,12 +81,12 @@ pub fn build(request: &BuildRequest<'_>) -> Result<BuiltModule, Error> {
     check_make_variables(request.make_variables)?;
     let tree = request.kernel.build_dir()?;
     let key = key(request, &tree);
-    let name = match request.name {
-        Some(name) => checked_name(name)?,
-        // Long enough to be renamed while loading and still be unique.
-        None => format!("xlate_{key}"),
+    let (name, entry) = match request.name {
+        Some(name) => (checked_name(name)?, format!("{key}.ko")),
+        // Long enough to be renamed while loading and still be unique. The file has the module's
+        // name, because staprun takes one for the other.
+        None => (format!("xlate_{key}"), format!("xlate_{key}.ko")),
     };
-    let entry = format!("{key}.ko");
     if let Some(path) = request.cache.filter(|_| !request.keep).and_then(|c| c.find(&entry)) {
         return Ok(BuiltModule {
             name,
@@ -204,6 +208,8 @@ fn compile(tree: &Path, folder: &Path, request: &BuildRequest<'_>) -> Result<Str
     make.args(request.make_variables);
     make.stdin(Stdio::null()).stdout(log_file).stderr(log_copy);
     keep_environment_out(&mut make);
+    // What a compiler that is killed leaves behind goes with the build folder.
+    make.env("TMPDIR", folder);
     // A group of its own: an interruption has to end the compiler, too.
     make.process_group(0);
     let child = make.spawn().map_err(|source| Error::Tool { tool: "make".to_owned(), source })?;
@@ -224,7 +230,7 @@ fn compile(tree: &Path, folder: &Path, request: &BuildRequest<'_>) -> Result<Str
 /// part of the key; only those go through that programs need in order to run at all.
 fn keep_environment_out(make: &mut Command) {
     make.env_clear().env("LC_ALL", "C");
-    for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
+    for name in ["PATH", "HOME", "LD_LIBRARY_PATH"] {
         if let Some(value) = std::env::var_os(name) {
             make.env(name, value);
         }
@@ -243,15 +249,27 @@ fn wait(mut child: Child, interrupts: &Interrupts) -> Result<ExitStatus, Error> 
             Err(error) => return Err(tool_error(error.into())),
         }
         if interrupts.take() > 0 {
-            // The group may be gone already.
-            let _ = kill_process_group(pid, Signal::KILL);
-            child.wait().map_err(tool_error)?;
+            stop(&mut child, pid, &ended);
             return Err(Error::Interrupted);
         }
         if let Some(status) = child.try_wait().map_err(tool_error)? {
             return Ok(status);
         }
     }
+}
+
+/// Ends make and all that it started. Asked to, make waits for its compilers, so that none of them
+/// writes into a folder that is being removed.
+fn stop(child: &mut Child, pid: Pid, ended: &OwnedFd) {
+    for signal in [Signal::TERM, Signal::KILL] {
+        // The group may be gone already.
+        let _ = kill_process_group(pid, signal);
+        let mut fds = [PollFd::new(ended, PollFlags::IN)];
+        if poll(&mut fds, Some(&STOP_PATIENCE)).is_ok_and(|ready| ready > 0) {
+            break;
+        }
+    }
+    let _ = child.wait();
 }
 
 /// Whether nothing more can be written to a folder: compilers do not always say why they fail.

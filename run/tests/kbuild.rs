@@ -61,6 +61,7 @@ fn a_module_is_built_once() {
     let first = build(&request).expect("built");
     assert!(!first.cached && first.cache_problem.is_none() && first.kept.is_none());
     assert!(first.name.starts_with("xlate_") && first.name.len() == 38, "{}", first.name);
+    assert_eq!(first.path.file_stem().and_then(|stem| stem.to_str()), Some(&*first.name));
     let second = build(&request).expect("found");
     assert!(second.cached);
     assert_eq!((&first.name, &first.path), (&second.name, &second.path));
