@@ -9,7 +9,7 @@ use crate::library::{self, Library, Load};
 use crate::points::{Expander, Names, Resolved};
 use crate::program::{
     Expr, ExprKind, FunctionCode, FunctionId, Handler, HandlerId, Local, Probe, Program, Stmt,
-    StmtKind,
+    StmtKind, Type,
 };
 use crate::settings;
 use crate::types::Kind;
@@ -304,7 +304,12 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        let keys = keys.into_iter().map(|key| self.types.value(key)).collect();
+        let mut keys: Vec<Type> = keys.into_iter().map(|key| self.types.value(key)).collect();
+        let global = &self.program.globals[id];
+        if keys.is_empty() && (global.wrap || global.size.is_some()) {
+            // Declared as an array and never used.
+            keys.push(Type::Long);
+        }
         let element = self.types.element(element);
         let global = &mut self.program.globals[id];
         (global.keys, global.element) = (keys, element);

@@ -76,7 +76,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "private-and-unused",
-        "private global hidden = 3\nglobal unused\nprivate function secret() { return hidden }\nfunction never_called() { return nosuch($x) }\nprobe begin { println(secret()) }",
+        "private global hidden = 3\nglobal unused, sized[10], wraps%\nprivate function secret() { return hidden }\nfunction never_called() { return nosuch($x) }\nprobe begin { println(secret()) }",
     ),
 ];
 
