@@ -2,7 +2,8 @@
 //!
 //! In `foreach (k in a) … a[k] …` the place `a[k]` is the element that the walk is at, for pass 2
 //! refuses loops that change their array. The keys are compared in SSA form: where the results of
-//! `iter.key` are used, the walk is still at that element.
+//! `iter.key` are used, the walk is still at that element. The IR does not have that rule of the
+//! language, so this cannot be left to a pass.
 
 use std::collections::HashMap;
 
