@@ -121,7 +121,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "point-unsupported",
-        "probe kernel.function(\"vfs_read@fs/read_write.c\").return { println(1) }\nprobe process(\"ls\").function(\"main\") { println(1) }\nprobe syscall.open { println(1) }\nprobe perf.hw.cpu_cycles { println(1) }\nprobe timer.profile.freq.hz(9) { println(1) }",
+        "probe kernel.function(\"vfs_read@fs/read_write.c\").return { println(1) }\nprobe process(\"ls\").function(\"main\") { println(1) }\nprobe syscall.open.return { println(1) }\nprobe syscall.*.return { println(1) }\nprobe perf.hw.cpu_cycles { println(1) }\nprobe timer.profile.freq.hz(9) { println(1) }",
     ),
     (
         "point-patterns",

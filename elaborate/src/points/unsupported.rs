@@ -37,10 +37,19 @@ pub(super) fn family(components: &[Functor], span: Span) -> Option<Failure> {
         ["process", ..] => what("probes of user space"),
         ["perf", ..] => what("performance counters")
             .note("`timer.profile` fires on every CPU at regular intervals"),
-        ["syscall" | "nd_syscall", name, ..] => what("probes of one system call").note(format!(
-            "`kprobe.function(\"__x64_sys_{name}\")` probes it on x86-64, and \
-             `kernel.trace(\"sys_enter\")` probes all of them"
-        )),
+        ["syscall" | "nd_syscall", name, rest @ ..] => {
+            let failed = what("probes of one system call");
+            let all = if rest.contains(&"return") { "sys_exit" } else { "sys_enter" };
+            let all = format!("`kernel.trace(\"{all}\")` probes all of them");
+            let suffix = if rest.contains(&"return") { ".return" } else { "" };
+            if name.contains('*') {
+                failed.note(all)
+            } else {
+                failed.note(format!(
+                    "`kprobe.function(\"__x64_sys_{name}\"){suffix}` probes it on x86-64, and {all}"
+                ))
+            }
+        }
         ["procfs", ..] => what("files in /proc"),
         ["netfilter", ..] => what("netfilter hooks"),
         ["java" | "python2" | "python3", ..] => what("probes of language runtimes"),
