@@ -7,7 +7,7 @@ use xlate_ir::module::ProbePoint;
 use xlate_ir::types::Const;
 
 use super::{BodyEmitter, context};
-use crate::c::expr::Expr;
+use crate::c::expr::{Expr, Width};
 use crate::fold::Home;
 use crate::repr::Repr;
 use crate::walks::Owner;
@@ -180,7 +180,11 @@ impl BodyEmitter<'_> {
             let holds = matches!(op, CompareOp::Eq | CompareOp::Le | CompareOp::Ge);
             return Expr::Long(i64::from(holds));
         }
-        Expr::comparison(sign, x, y)
+        match (&x, &y) {
+            (_, Expr::Long(n)) if x.width() == Width::Truth => compare_truth(op, x, *n),
+            (Expr::Long(n), _) if y.width() == Width::Truth => compare_truth(op.swapped(), y, *n),
+            _ => Expr::comparison(sign, x, y),
+        }
     }
 
     /// A field of a scalar statistic, or of an element where no check is needed.
@@ -248,6 +252,23 @@ impl BodyEmitter<'_> {
             all.push(if is_str { self.view(arg) } else { self.value(arg) });
         }
         Expr::call(name, all)
+    }
+}
+
+/// A comparison of what is 0 or 1 with a literal: compilers take one for a slip.
+fn compare_truth(op: CompareOp, truth: Expr, n: i64) -> Expr {
+    let holds = |value: i64| match op {
+        CompareOp::Eq => value == n,
+        CompareOp::Ne => value != n,
+        CompareOp::Lt => value < n,
+        CompareOp::Le => value <= n,
+        CompareOp::Gt => value > n,
+        CompareOp::Ge => value >= n,
+    };
+    match (holds(0), holds(1)) {
+        (false, true) => truth,
+        (true, false) => truth.negated(),
+        (both, _) => Expr::Long(i64::from(both)),
     }
 }
 

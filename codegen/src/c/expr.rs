@@ -224,6 +224,18 @@ impl Expr {
         }
     }
 
+    /// Whether evaluating it assigns something: such is the step of a walk.
+    pub(crate) fn assigns(&self) -> bool {
+        match self {
+            Expr::Atom(text) => text.ends_with("--"),
+            Expr::Long(_) | Expr::Str(_) => false,
+            Expr::Call(_, args) | Expr::Braces(_, args) => args.iter().any(Expr::assigns),
+            Expr::Prefix(_, a) => a.assigns(),
+            Expr::Infix(op, a, b) => *op == "=" || a.assigns() || b.assigns(),
+            Expr::Choice(a, b, c) => [a, b, c].iter().any(|part| part.assigns()),
+        }
+    }
+
     /// Whether a certain function is called in it.
     pub(crate) fn calls(&self, function: &str) -> bool {
         match self {

@@ -169,8 +169,8 @@ impl Reducer<'_> {
         if yes.copies == no.copies {
             let edge = yes.clone();
             self.edges_to[edge.to] -= 1;
-            let tested = Stmt::Expr(cond.clone());
-            let acts = cond.has_call();
+            let tested = Stmt::Expr(Expr::prefix("(void)", cond.clone()));
+            let acts = cond.assigns();
             let this = &mut self.graph.nodes[node];
             this.stmts.extend(acts.then_some(tested));
             this.exit = Exit::Jump(edge);

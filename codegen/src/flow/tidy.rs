@@ -9,9 +9,10 @@ use crate::c::stmt::{Label, Stmt, breaks, continues, ends_away};
 pub(crate) fn make_if(cond: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
     let cond = cond.condition();
     if then == otherwise {
-        let mut list: Vec<Stmt> = cond.has_call().then_some(Stmt::Expr(cond)).into_iter().collect();
-        list.extend(then);
-        return list;
+        // The test is made only for what it does: moving a walk on.
+        let acts = cond.assigns();
+        let test = Stmt::Expr(Expr::prefix("(void)", cond));
+        return acts.then_some(test).into_iter().chain(then).collect();
     }
     let one_sided = |cond, then| Stmt::If { cond, then, otherwise: Vec::new() };
     if is_empty(&then) {

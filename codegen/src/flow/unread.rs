@@ -23,7 +23,7 @@ pub(crate) fn drop_unread(list: &mut Vec<Stmt>, variables: &BTreeSet<&str>) {
                     return true;
                 }
                 changed = true;
-                let acts = value.has_call();
+                let acts = matches!(value, Expr::Call(..));
                 *stmt = Stmt::Expr(value.clone());
                 acts
             });
