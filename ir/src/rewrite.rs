@@ -168,11 +168,24 @@ impl Body {
         let mut only = None;
         for &edge in &edges[block.index()] {
             let argument = replacements.resolve(self.edge_args(edge)[n]);
+            // What is tried here is available in a block only if no other edge leads to it.
+            if edges[block.index()].len() > 1 && self.tried_result(edge.0) == Some(argument) {
+                return None;
+            }
             if argument != param && *only.get_or_insert(argument) != argument {
                 return None;
             }
         }
         only
+    }
+
+    /// The result of the instruction that the `try` of a block is about, if it has both.
+    pub fn tried_result(&self, block: Block) -> Option<Value> {
+        let data = &self.blocks[block];
+        match data.terminator {
+            Terminator::Try(..) => self.insts[*data.insts.last()?].result,
+            _ => None,
+        }
     }
 
     /// Puts an instruction at a place in a block's list.

@@ -90,12 +90,21 @@ fn thread_jumps(body: &mut Body) -> usize {
         return 0;
     }
     let constants = constants(body);
-    let escaping = params_used_elsewhere(body);
     let cfg = Cfg::of(body);
     let loops = Loops::of(&cfg, &Dominators::of(&cfg));
-    let mut fixed = escaping;
+    let mut fixed = params_used_elsewhere(body);
     for natural in &loops.loops {
         fixed[natural.header.index()] = true;
+    }
+    let uses = body.use_counts();
+    for &block in &body.layout {
+        // The result of what is tried is available from the block that only its success leads to.
+        if let Terminator::Try(normal, _) = &body.blocks[block].terminator
+            && let Some(result) = body.tried_result(block)
+        {
+            let passed_on = normal.args.iter().filter(|&&arg| arg == result).count();
+            fixed[normal.block.index()] |= uses[result.index()] as usize > passed_on;
+        }
     }
     let mut threaded = 0;
     for from in body.layout.clone() {

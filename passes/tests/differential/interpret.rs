@@ -249,7 +249,8 @@ impl Machine<'_> {
             }),
             Op::Call(function, args) => {
                 self.depth += 1;
-                if self.depth > 30 {
+                // Actions run out earlier: how deep calls may nest is not for passes to keep.
+                if self.depth > 100 {
                     return Err(Exit::Abort);
                 }
                 let FunctionCode::Body(body) = &self.module.functions[*function].code else {
