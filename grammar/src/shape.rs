@@ -132,6 +132,12 @@ impl Shaper<'_> {
             Tok::Ident | Tok::Symbol | Tok::Number if self.before != Before::Nothing => {
                 self.statement_ends();
             }
+            Tok::Break | Tok::Continue | Tok::Next => self.statement_ends(),
+            // So it does with a keyword behind an operand.
+            kind if begins_statement(kind) && self.before != Before::Nothing => {
+                self.statement_ends();
+                self.nesting += u32::from(opens_level(kind));
+            }
             kind if opens_level(kind) => self.nesting += 1,
             _ => {}
         }
@@ -360,6 +366,12 @@ impl Shaper<'_> {
         };
         self.push(kind, token, Before::Nothing);
     }
+}
+
+/// Whether a statement begins with the keyword.
+fn begins_statement(kind: Tok) -> bool {
+    use Tok::*;
+    matches!(kind, If | While | For | Foreach | Return | BareReturn | Delete | Try)
 }
 
 /// Whether what follows the token is one level further down, without brackets.

@@ -122,6 +122,26 @@ fn deep_nesting_is_refused() {
 }
 
 #[test]
+fn long_lists_of_statements_are_not_deep() {
+    for statement in [
+        "if (x) y = 1",
+        "if (x) y = 1; else y .= \"s\"",
+        "if (x) y++ else z[1]++",
+        "if (x) next",
+        "while (x) break",
+        "for (i = 0; i < 3; i++) f(i)",
+        "x = 1",
+        "delete a[1]",
+        "try { } catch { }",
+    ] {
+        let text = format!("probe begin {{ {} }}", format!("{statement}\n").repeat(3000));
+        let (tree, diagnostics, rendered) = parse(text.as_bytes());
+        assert!(diagnostics.is_empty(), "{statement}: {}", &rendered[..rendered.len().min(500)]);
+        assert_eq!(tree.items.len(), 1);
+    }
+}
+
+#[test]
 fn deep_nesting_that_means_nothing_is_answered() {
     for open in ["(", "{", "[", "[1, (", "probe {", "{a, ", "%( 1 == 1 %? ", "if (", "@cast(", "&"]
     {
