@@ -1,16 +1,19 @@
 //! Parses scripts and says of each whether it is accepted and where its first error is.
 //!
 //! ```text
-//! verdict [-r RELEASE] [-c KCONFIG] [-m MACROS.stpm]… [-a ARG]… [-v] [-t] [-p] FILE…
+//! verdict [-r RELEASE] [-c KCONFIG] [-m MACROS.stpm]… [-a ARG]… [-v] [-t] [-p] [-u]
+//!         FILE…
 //! ```
 //!
 //! Each line is `ok FILE` or `LINE FILE`. `-v` prints all diagnostics, `-t` just the time that the
 //! processor spent on parsing, without reading the files. `-p` prints accepted scripts back and fails if one of them is
-//! not read as the same tree again.
+//! not read as the same tree again. `-u` prints how often the scripts use each construct of the
+//! language.
 
 use std::process::ExitCode;
 use std::time::Duration;
 use xlate_grammar::ast::File;
+use xlate_grammar::coverage::Coverage;
 use xlate_grammar::{
     Environment, LibraryMacros, ParseOptions, SourceMap, has_errors, parse_library_macros,
     parse_script, print, render,
@@ -24,6 +27,7 @@ struct Options {
     verbose: bool,
     timing: bool,
     print: bool,
+    usage: bool,
     files: Vec<String>,
 }
 
@@ -46,6 +50,7 @@ fn options() -> Result<Options, String> {
             "-a" => options.args.push(value()?),
             "-v" => options.verbose = true,
             "-p" => options.print = true,
+            "-u" => options.usage = true,
             "-t" => options.timing = true,
             _ => options.files.push(arg),
         }
@@ -76,11 +81,15 @@ fn run(options: &Options) -> Result<(), String> {
     let texts: Vec<Vec<u8>> =
         options.files.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
     let bytes: usize = texts.iter().map(Vec::len).sum();
+    let mut coverage = Coverage::new();
     let start = processor_time()?;
     for (path, text) in options.files.iter().zip(texts) {
         let given = ParseOptions { environment, macros: &macros, args, library: false };
         let file = sources.add(path.as_str(), text);
         let (tree, diagnostics) = parse_script(&mut sources, file, &given);
+        if options.usage {
+            coverage.add(&tree);
+        }
         if options.print && !has_errors(&diagnostics) {
             print_back(&mut sources, tree, &given, path)?;
         } else {
@@ -93,12 +102,15 @@ fn run(options: &Options) -> Result<(), String> {
             let place = if argument { sources.origin(span) } else { spelling };
             sources.position_of(place.file, place.start).line.to_string()
         });
-        if !options.timing {
+        if !options.timing && !options.usage {
             println!("{} {path}", line.as_deref().unwrap_or("ok"));
         }
         if options.verbose {
             print!("{}", render(&sources, &diagnostics, false));
         }
+    }
+    if options.usage {
+        coverage.counts().for_each(|(construct, count)| println!("{count:8} {construct}"));
     }
     if options.timing {
         let spent = processor_time()?.saturating_sub(start);
