@@ -148,6 +148,7 @@ impl Summaries {
             Op::Intrinsic(intrinsic, _) => {
                 let row = intrinsic.signature();
                 effects.acts = row.acts;
+                effects.aborts = row.aborts;
                 effects.exits = *intrinsic == Intrinsic::Exit;
                 effects.invariance = row.invariance;
             }
