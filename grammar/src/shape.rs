@@ -129,7 +129,7 @@ impl Shaper<'_> {
             }
             Tok::Terminator | Tok::Semicolon => self.statement_ends(),
             // A new statement begins where one operand follows another.
-            Tok::Ident | Tok::Symbol | Tok::Number if self.before != Before::Nothing => {
+            kind if begins_operand(kind) && self.before != Before::Nothing => {
                 self.statement_ends();
             }
             Tok::Break | Tok::Continue | Tok::Next => self.statement_ends(),
@@ -366,6 +366,26 @@ impl Shaper<'_> {
         };
         self.push(kind, token, Before::Nothing);
     }
+}
+
+/// Whether an operand begins with the token.
+fn begins_operand(kind: Tok) -> bool {
+    use Tok::*;
+    let operator = kind as u8 >= Stat as u8 && kind as u8 <= Deref as u8;
+    let other = matches!(
+        kind,
+        Ident
+            | Symbol
+            | SymbolPretty
+            | Number
+            | String
+            | RawString
+            | Embedded
+            | Print
+            | PrintDelimited
+            | PrintFormatted
+    );
+    operator || other
 }
 
 /// Whether a statement begins with the keyword.

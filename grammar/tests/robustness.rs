@@ -131,6 +131,9 @@ fn long_lists_of_statements_are_not_deep() {
         "while (x) break",
         "for (i = 0; i < 3; i++) f(i)",
         "x = 1",
+        "@cast(p, \"t\")->x = 1",
+        "$x = \"s\"",
+        "print(x = 1)",
         "delete a[1]",
         "try { } catch { }",
     ] {
