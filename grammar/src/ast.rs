@@ -4,8 +4,8 @@
 //! node has the [`Span`] of its text. Nothing is resolved here: a [`ExprKind::Name`] may turn out a
 //! local, a global or an array, and a call may be to any overload.
 //!
-//! Trees are equal if their spans are, too; [`crate::print`] and the tests compare trees with all
-//! spans erased by [`File::erase_spans`].
+//! Trees are equal if their spans are, too. To compare what two scripts mean, erase the spans of
+//! both first with [`File::erase_spans`].
 
 use crate::source::{FileId, Span};
 use std::fmt;
