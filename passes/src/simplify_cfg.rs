@@ -102,7 +102,10 @@ fn thread_jumps(body: &mut Body) -> usize {
         if let Terminator::Try(normal, _) = &body.blocks[block].terminator
             && let Some(result) = body.tried_result(block)
         {
-            let passed_on = normal.args.iter().filter(|&&arg| arg == result).count();
+            let mut passed_on = normal.args.iter().filter(|&&arg| arg == result).count();
+            body.blocks[normal.block]
+                .terminator
+                .for_each_operand(|value| passed_on += usize::from(value == result));
             fixed[normal.block.index()] |= uses[result.index()] as usize > passed_on;
         }
     }
