@@ -8,6 +8,7 @@ use xlate_ir::intrinsics::Intrinsic;
 use xlate_ir::types::Const;
 
 use super::calls::raised;
+use super::copies::{Copy, in_sequence};
 use super::{BodyEmitter, locks};
 use crate::c::expr::Expr;
 use crate::c::stmt::Stmt;
@@ -15,19 +16,6 @@ use crate::flow::graph::{Edge, Exit};
 use crate::fold::Home;
 use crate::locals;
 use crate::repr::Repr;
-
-/// An assignment on an edge.
-struct Copy {
-    /// The variable that is assigned, by number.
-    to: usize,
-    name: String,
-    repr: Repr,
-    value: Expr,
-    /// Variables that the value reads, and variables whose places it looks into.
-    reads: BTreeSet<usize>,
-    /// Whether the string itself is copied, to the variable's place.
-    place: Option<String>,
-}
 
 impl BodyEmitter<'_> {
     /// Emits all blocks that can be reached into the graph.
@@ -188,7 +176,10 @@ impl BodyEmitter<'_> {
                 copies.extend(self.copy(arg, param));
             }
         }
-        Edge { to: self.nodes[&call.block], copies: self.in_sequence(copies) }
+        let copies = in_sequence(copies, &mut |value, repr, copies_text, list| {
+            self.save(value, repr, copies_text, list)
+        });
+        Edge { to: self.nodes[&call.block], copies }
     }
 
     /// The same for an edge that an error takes: by way of the landing, if the block has one.
@@ -227,32 +218,7 @@ impl BodyEmitter<'_> {
         Some(Copy { to, name: local.name, repr: local.repr, value, reads, place })
     }
 
-    /// Orders assignments so that each variable is read before it is written; where they go in a
-    /// circle, a value is saved first.
-    fn in_sequence(&mut self, mut copies: Vec<Copy>) -> Vec<Stmt> {
-        let mut list = Vec::new();
-        while !copies.is_empty() {
-            match next_copy(&copies) {
-                Ok(n) => {
-                    let copy = copies.remove(n);
-                    let value = match copy.place {
-                        Some(place) => Expr::call("xl_set", vec![Expr::atom(place), copy.value]),
-                        None => copy.value,
-                    };
-                    list.push(Stmt::Assign(Expr::atom(copy.name), value));
-                }
-                Err(at) => {
-                    let copies_text = copies.iter().any(|copy| copy.place.is_some());
-                    let (value, repr) = (copies[at].value.clone(), copies[at].repr);
-                    let saved = self.save(value, repr, copies_text, &mut list);
-                    copies[at].value = saved;
-                    copies[at].reads.clear();
-                }
-            }
-        }
-        list
-    }
-
+    /// Saves the value of an assignment in a variable, with its text if some text is copied.
     fn save(&mut self, value: Expr, repr: Repr, copies_text: bool, list: &mut Vec<Stmt>) -> Expr {
         self.swaps += 1;
         let saved = self.fresh(repr.c_type(), "saved");
@@ -268,28 +234,6 @@ impl BodyEmitter<'_> {
         };
         list.push(Stmt::Assign(saved.clone(), value));
         saved
-    }
-}
-
-/// The assignment to make next, or as an error the one whose value must be saved because all wait for
-/// each other. One that only counts comes last, where a loop that counts has it.
-fn next_copy(copies: &[Copy]) -> Result<usize, usize> {
-    let waits_for = |n: usize, m: usize| m != n && copies[m].reads.contains(&copies[n].to);
-    let is_free = |n: &usize| !(0..copies.len()).any(|m| waits_for(*n, m));
-    let counts = |n: usize| copies[n].reads.contains(&copies[n].to);
-    // Whether its value being read lets another go on.
-    let helps = |n: usize| (0..copies.len()).any(|m| waits_for(m, n));
-    let free: Vec<usize> = (0..copies.len()).filter(is_free).collect();
-    let first = free.iter().copied().find(|&n| !counts(n) || helps(n));
-    if let Some(n) = first {
-        return Ok(n);
-    }
-    let waiting = (0..copies.len()).find(|n| !is_free(n) && helps(*n));
-    match (waiting, free.first()) {
-        (Some(n), _) => Err(n),
-        (None, Some(&n)) => Ok(n),
-        // Some value is read by another, or all would be free.
-        (None, None) => Err(0),
     }
 }
 

@@ -4,6 +4,7 @@ mod arrays;
 mod assemble;
 mod blocks;
 mod calls;
+mod copies;
 mod locks;
 mod operations;
 mod output;

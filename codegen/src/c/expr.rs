@@ -149,6 +149,9 @@ impl Expr {
             Expr::Infix("==", a, b) if *b == Expr::Long(0) && !matches!(*a, Expr::Str(_)) => {
                 a.condition().negated()
             }
+            Expr::Infix("!=", a, b) if *b == Expr::atom("NULL") && !a.assigns() => *a,
+            Expr::Infix("&&", a, b) => Expr::infix("&&", a.condition(), b.condition()),
+            Expr::Infix("||", a, b) => Expr::infix("||", a.condition(), b.condition()),
             Expr::Prefix("(s64)", a) if a.width() == Width::Truth => a.condition(),
             Expr::Infix("*" | "<<", ..) | Expr::Choice(..) => {
                 Expr::infix("!=", self, Expr::Long(0))
