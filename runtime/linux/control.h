@@ -9,7 +9,6 @@
 #define XL_CONTROL_H
 
 #include <linux/cred.h>
-#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
@@ -53,33 +52,43 @@ XL_COLD int xl_control_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* The replies as they are read; START's has two more words. */
+static u32 xl_reply_words[XL_REPLIES][3] = {
+	[XL_REPLY_TRANSPORT] = { XL_MSG_TRANSPORT },
+	[XL_REPLY_START] = { XL_MSG_START },
+	[XL_REPLY_REQUEST_EXIT] = { XL_MSG_REQUEST_EXIT },
+	[XL_REPLY_EXIT] = { XL_MSG_EXIT },
+};
+
 /* START: installs the probes; how that went is the reply. Under xl_control_lock. */
-XL_COLD void xl_control_start(int target)
+XL_COLD int xl_control_start(const u32 __user *target)
 {
-	xl_session.target = target;
-	xl_session.start_result = xl_session.phase == XL_LOADED ? xl_session_start() : -EALREADY;
+	if (get_user(xl_session.target, target))
+		return -EFAULT;
+	xl_reply_words[XL_REPLY_START][1] = xl_session.target;
+	xl_reply_words[XL_REPLY_START][2] = xl_session.phase == XL_LOADED ? xl_session_start() :
+									    -EALREADY;
 	xl_reply(XL_REPLY_START);
+	return 0;
 }
 
 XL_COLD ssize_t xl_control_write(struct file *file, const char __user *from, size_t size,
-				loff_t *offset)
+				 loff_t *offset)
 {
-	struct {
-		u32 type;
-		s32 argument;
-	} message = { };
-	ssize_t result = size;
+	const u32 __user *message = (const u32 __user *)from;
+	int error = 0;
+	u32 type;
 
-	if (size < sizeof(message.type))
+	if (size < sizeof(type))
 		return -EINVAL;
-	if (copy_from_user(&message, from, min(size, sizeof(message))))
+	if (get_user(type, message))
 		return -EFAULT;
 	if (mutex_lock_interruptible(&xl_control_lock))
 		return -EINTR;
 
-	switch (message.type) {
+	switch (type) {
 	case XL_MSG_START:
-		xl_control_start(message.argument);
+		error = size < 2 * sizeof(*message) ? -EINVAL : xl_control_start(message + 1);
 		break;
 	case XL_MSG_EXIT:		/* repeated by the loader until it is answered */
 		xl_session_stop();
@@ -94,38 +103,32 @@ XL_COLD ssize_t xl_control_write(struct file *file, const char __user *from, siz
 	case XL_MSG_TZINFO:
 	case XL_MSG_REMOTE_ID:
 		if (!uid_eq(current_euid(), GLOBAL_ROOT_UID))
-			result = -EPERM;
+			error = -EPERM;
 		break;
 	default:			/* BULK among them: this is not bulk mode */
-		result = -EINVAL;
+		error = -EINVAL;
 	}
 	mutex_unlock(&xl_control_lock);
-	return result;
+	return error ?: size;
 }
 
 /* Gives what is due first to the reader: its bytes, 0 if there is nothing. Under xl_message_reader. */
 XL_COLD ssize_t xl_control_give(char __user *to, size_t size)
 {
-	static const u8 types[] = {
-		[XL_REPLY_TRANSPORT] = XL_MSG_TRANSPORT,
-		[XL_REPLY_START] = XL_MSG_START,
-		[XL_REPLY_REQUEST_EXIT] = XL_MSG_REQUEST_EXIT,
-		[XL_REPLY_EXIT] = XL_MSG_EXIT,
-	};
 	struct xl_message *m = &xl_messages[xl_messages_read % XL_MESSAGES];
-	s32 message[3] = { 0, xl_session.target, xl_session.start_result };
-	const void *from = message;
 	enum xl_reply reply = 0;
+	const void *from;
 	size_t bytes;
 
 	while (reply == XL_REPLY_TEXT ? !smp_load_acquire(&m->ready) : !test_bit(reply, &xl_replies))
 		if (++reply == XL_REPLIES)
 			return 0;
-	message[0] = types[reply];
-	bytes = reply == XL_REPLY_START ? sizeof(message) : sizeof(message[0]);
 	if (reply == XL_REPLY_TEXT) {
 		from = &m->type;
 		bytes = sizeof(m->type) + m->length;
+	} else {
+		from = xl_reply_words[reply];
+		bytes = sizeof(u32) * (reply == XL_REPLY_START ? 3 : 1);
 	}
 	if (bytes > size)
 		return -EMSGSIZE;
@@ -140,22 +143,16 @@ XL_COLD ssize_t xl_control_give(char __user *to, size_t size)
 	return bytes;
 }
 
+/* Never blocks: with nothing to read, EAGAIN. */
 XL_COLD ssize_t xl_control_read(struct file *file, char __user *to, size_t size, loff_t *offset)
 {
 	ssize_t bytes;
 
-	for (;;) {
-		if (mutex_lock_interruptible(&xl_message_reader))
-			return -EINTR;
-		bytes = xl_control_give(to, size);
-		mutex_unlock(&xl_message_reader);
-		if (bytes)
-			return bytes;
-		if (file->f_flags & O_NONBLOCK)
-			return -EAGAIN;
-		if (msleep_interruptible(20))
-			return -EINTR;
-	}
+	if (mutex_lock_interruptible(&xl_message_reader))
+		return -EINTR;
+	bytes = xl_control_give(to, size);
+	mutex_unlock(&xl_message_reader);
+	return bytes ?: -EAGAIN;
 }
 
 /*

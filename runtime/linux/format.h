@@ -29,26 +29,6 @@
 #define XL_SPACE	64	/* blank */
 #define XL_ALTERNATE	128	/* # */
 
-/*
- * Room for n more bytes, to be filled by the caller; NULL if there is none. In a
- * string's place there may be less: *n is what there is.
- */
-XL_SLOW char *xl_print_room(struct xl_context *c, u32 *n)
-{
-	size_t room = c->output.limit - c->output.cursor;
-	char *p;
-
-	if (*n > room) {
-		if (c->output.place)
-			*n = room;
-		else if (!xl_print_extend(c, *n))
-			return NULL;
-	}
-	p = c->output.cursor;
-	c->output.cursor += *n;
-	return p;
-}
-
 /* Appends n times the same byte, if n is positive. */
 XL_SLOW void xl_print_fill(struct xl_context *c, char byte, s64 n)
 {

@@ -15,6 +15,7 @@
 #include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/printk.h>
 #include "limits.h"
 
 /* Numbers of the control protocol. */
@@ -68,12 +69,13 @@ static inline void xl_reply(enum xl_reply reply)
 /*
  * Queues a text for the loader. Any context; no locks. Retries only when
  * another writer took the slot; a text for which there is no slot is counted.
+ * Arguments come as words, which is how a variable argument list passes them too.
  */
-XL_COLD __printf(2, 3) void xl_message(enum xl_message_type type, const char *format, ...)
+XL_COLD void xl_message_words(enum xl_message_type type, const char *format, unsigned long a,
+			      unsigned long b, unsigned long c, unsigned long d, unsigned long e)
 {
 	int taken = atomic_read(&xl_messages_taken);
 	struct xl_message *m;
-	va_list args;
 
 	do {
 		if ((u32)taken - READ_ONCE(xl_messages_read) >= xl_messages_limit) {
@@ -84,11 +86,20 @@ XL_COLD __printf(2, 3) void xl_message(enum xl_message_type type, const char *fo
 
 	m = &xl_messages[(u32)taken % XL_MESSAGES];
 	m->type = type;
-	va_start(args, format);
-	m->length = vscnprintf(m->text, sizeof(m->text), format, args);
-	va_end(args);
+	m->length = scnprintf(m->text, sizeof(m->text), format, a, b, c, d, e);
 	smp_store_release(&m->ready, 1);
 }
+
+/* xl_message(type, format, at most five arguments): checked as printf's are. */
+#define xl_message(type, ...)								\
+do {											\
+	no_printk(__VA_ARGS__);								\
+	xl_message_pad(type, __VA_ARGS__, 0, 0, 0, 0, 0);				\
+} while (0)
+
+#define xl_message_pad(type, format, a, b, c, d, e, ...)				\
+	xl_message_words(type, format, (unsigned long)(a), (unsigned long)(b),		\
+			 (unsigned long)(c), (unsigned long)(d), (unsigned long)(e))
 
 #define xl_report(...) xl_message(XL_MSG_OOB_DATA, __VA_ARGS__)
 

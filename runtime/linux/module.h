@@ -37,7 +37,7 @@ XL_COLD void xl_open_gates(void)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
+	xl_each_cpu(cpu)
 		WRITE_ONCE(per_cpu(xl_contexts, cpu).closed, 0);
 	smp_mb();	/* either we see exiting, or xl_exit() closes after us */
 	if (READ_ONCE(xl_session.exiting))
@@ -74,7 +74,7 @@ XL_COLD void xl_report_counts(void)
 	int silent = atomic_read(&xl_messages_lost), cpu;
 	u32 lost = 0, turned_away = 0;
 
-	for_each_possible_cpu(cpu) {
+	xl_each_cpu(cpu) {
 		lost += per_cpu(xl_contexts, cpu).lost;
 		turned_away += per_cpu(xl_contexts, cpu).turned_away;
 	}
@@ -96,7 +96,7 @@ XL_COLD void xl_session_stop(void)
 	if (phase == XL_BEGINNING || phase == XL_RUNNING) {
 		xl_close_gates();
 		xl_detach();
-		for_each_possible_cpu(cpu)
+		xl_each_cpu(cpu)
 			while (smp_load_acquire(&per_cpu(xl_contexts, cpu).busy))
 				cpu_relax();
 		if (xl_session.failed) {
@@ -120,8 +120,8 @@ XL_COLD void xl_session_stop(void)
  */
 static int __init xl_directory_init(void)
 {
-	struct path lock, shared;
-	char name[16 + MODULE_NAME_LEN];
+	static char name[16 + MODULE_NAME_LEN] __initdata;
+	static struct path lock __initdata, shared __initdata;
 	int error = kern_path("/proc/modules", LOOKUP_FOLLOW, &lock);
 
 	if (error)
@@ -135,7 +135,7 @@ static int __init xl_directory_init(void)
 	path_put(&lock);
 	if (error)
 		return error;
-	snprintf(name, sizeof(name), "systemtap/%s", THIS_MODULE->name);
+	scnprintf(name, sizeof(name), "systemtap/%s", THIS_MODULE->name);
 	xl_directory = proc_mkdir(name, NULL);
 	return xl_directory ? 0 : -ENOMEM;
 }
@@ -181,7 +181,7 @@ XL_COLD void xl_module_free(void)
 
 	if (xl_directory)
 		proc_remove(xl_directory);
-	for_each_possible_cpu(cpu) {
+	xl_each_cpu(cpu) {
 		kvfree(per_cpu(xl_contexts, cpu).ring);
 		if (XL_HAVE_MEMORY)
 			kvfree(per_cpu(xl_contexts, cpu).frame);
@@ -192,7 +192,7 @@ static int __init xl_module_init(void)
 {
 	int error = xl_directory_init(), cpu;
 
-	for_each_possible_cpu(cpu)
+	xl_each_cpu(cpu)
 		error = error ?: xl_memory_init(&per_cpu(xl_contexts, cpu)) ?:
 			xl_transport_init(xl_directory, cpu);
 	error = error ?: xl_file_init(xl_directory, ".cmd", 0600, &xl_control_ops, NULL);

@@ -58,19 +58,33 @@ XL_SLOW bool xl_print_extend(struct xl_context *c, u32 want)
 	return true;
 }
 
-/* Appends bytes. */
-XL_SLOW void xl_print_bytes(struct xl_context *c, const char *s, size_t n)
+/*
+ * Room for n more bytes, to be filled by the caller; NULL if there is none. In a
+ * string's place there may be less: *n is what there is.
+ */
+static __always_inline char *xl_print_room(struct xl_context *c, u32 *n)
 {
-	size_t room = c->output.limit - c->output.cursor;
+	char *p = c->output.cursor;
+	size_t room = c->output.limit - p;
 
-	if (unlikely(n > room)) {
+	if (unlikely(*n > room)) {
 		if (c->output.place)
-			n = room;
-		else if (!xl_print_extend(c, n))
-			return;
+			*n = room;
+		else if (!xl_print_extend(c, *n))
+			return NULL;
+		p = c->output.cursor;
 	}
-	memcpy(c->output.cursor, s, n);
-	c->output.cursor += n;
+	c->output.cursor = p + *n;
+	return p;
+}
+
+/* Appends bytes. */
+XL_SLOW void xl_print_bytes(struct xl_context *c, const char *s, u32 n)
+{
+	char *p = xl_print_room(c, &n);
+
+	if (likely(p))
+		memcpy(p, s, n);
 }
 
 /* Appends a literal, in line if it is short. */
@@ -95,21 +109,22 @@ static __always_inline void xl_print_str(struct xl_context *c, struct xl_str s)
 /* %d */
 XL_SLOW void xl_print_long(struct xl_context *c, s64 v)
 {
-	char digits[2 * 24], *end = digits + 24, *p = end;
-	u64 u = v < 0 ? 0 - (u64)v : v;
+	u64 u = v < 0 ? 0 - (u64)v : v, power;
+	u32 sign = v < 0, n = sign + 1, room;
+	char *p, *end;
 
-	do
-		*--p = '0' + u % 10;
-	while (u /= 10);
-	if (v < 0)
-		*--p = '-';
-	if (likely(c->output.limit - c->output.cursor >= 24)) {
-		/* A copy of constant size is three moves; what lies behind is scratch. */
-		__builtin_memcpy(c->output.cursor, p, 24);
-		c->output.cursor += end - p;
-	} else {
-		xl_print_bytes(c, p, end - p);
-	}
+	for (power = 10; power <= u; power *= 10)	/* at most 10^19: fits */
+		n++;
+	room = n;
+	p = xl_print_room(c, &room);
+	if (unlikely(!p))
+		return;
+	for (; n > room; n--)
+		u /= 10;
+	for (end = p + n; end > p + sign; u /= 10)
+		*--end = '0' + u % 10;
+	if (sign && n)
+		*p = '-';
 }
 
 /* Lets output go to a place of a string, until xl_sprint_end(). */

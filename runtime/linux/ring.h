@@ -17,7 +17,6 @@
 
 #include <linux/atomic.h>
 #include <linux/slab.h>
-#include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "limits.h"
 

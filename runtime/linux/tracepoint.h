@@ -46,30 +46,24 @@ static void name(void *data)
 #define XL_TRACEPOINT_DATA(name, handler)				\
 	XL_TRACEPOINT_CALL(name, handler(c, ((const struct xl_tracepoint *)data)->data))
 
-struct xl_tracepoint_search {
-	const char *name;
-	struct tracepoint *found;
-};
-
 XL_COLD void xl_match_tracepoint(struct tracepoint *tracepoint, void *data)
 {
-	struct xl_tracepoint_search *search = data;
+	struct xl_tracepoint *t = data;
 
-	if (!strcmp(tracepoint->name, search->name))
-		search->found = tracepoint;
+	if (!strcmp(tracepoint->name, t->name))
+		t->tracepoint = tracepoint;
 }
 
 /* Attaches one; 0 or -errno. May sleep. */
 XL_COLD int xl_attach_tracepoint(struct xl_tracepoint *t)
 {
-	struct xl_tracepoint_search search = { .name = t->name };
 	int error = -ENOENT;
 
-	for_each_kernel_tracepoint(xl_match_tracepoint, &search);
-	if (search.found)
-		error = tracepoint_probe_register(search.found, t->probe, t);
-	if (!error)
-		t->tracepoint = search.found;
+	for_each_kernel_tracepoint(xl_match_tracepoint, t);
+	if (t->tracepoint)
+		error = tracepoint_probe_register(t->tracepoint, t->probe, t);
+	if (error)
+		t->tracepoint = NULL;
 	return error;
 }
 

@@ -56,8 +56,8 @@ static int __init xl_transport_init(struct proc_dir_entry *directory, int cpu)
 {
 	u32 size = xl_bufsize ? clamp(xl_bufsize, 1, 2048) << 20 :
 		clamp(XL_RING_TOTAL / nr_cpu_ids, XL_RING_MIN, XL_RING_MAX);
+	static char name[16] __initdata;
 	struct xl_ring *ring;
-	char name[16];
 
 	ring = kvzalloc(sizeof(*ring) + size + sizeof(struct xl_record) + XL_RECORD_MAX,
 			GFP_KERNEL);
@@ -65,7 +65,7 @@ static int __init xl_transport_init(struct proc_dir_entry *directory, int cpu)
 	if (!ring)
 		return -ENOMEM;
 	ring->size = size;
-	snprintf(name, sizeof(name), "trace%d", cpu);
+	scnprintf(name, sizeof(name), "trace%d", cpu);
 	return xl_file_init(directory, name, 0400, &xl_trace_ops, ring);
 }
 

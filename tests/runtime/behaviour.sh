@@ -50,8 +50,8 @@ ls /proc/systemtap
 /loader -d /count.ko true
 rmmod count
 /loader -d -p _stp_bufsize=1 /print.ko true
-/sysloop 60000 x > /dev/null
+/sysloop 150000 x > /dev/null
 /loader -a /print.ko true > /tmp/out 2>/dev/null
-awk '{ print $2 }' /tmp/out | sort | uniq -c | awk '{ print ($1 > 10000), ($1 < 60000), $2 }'
+awk '{ print $2 }' /tmp/out | sort | uniq -c | awk '{ print ($1 > 10000), ($1 < 120000), $2 }'
 lsmod
 
