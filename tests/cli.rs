@@ -223,28 +223,6 @@ fn a_module_for_another_kernel_is_not_run() {
 }
 
 #[test]
-fn an_interruption_ends_pass_4_and_leaves_nothing() {
-    let Some(release) = release_with_headers() else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    // A module that no cache has.
-    let script = format!("probe begin {{ println({}) }}", std::process::id());
-    let mut command = command(&["-p4", "-r", &release, "-e", &script]);
-    command.env("TMPDIR", folder.path()).stderr(Stdio::piped()).stdout(Stdio::piped());
-    let child = command.spawn().expect("xlate starts");
-    let is_building =
-        || fs::read_dir(folder.path()).is_ok_and(|mut entries| entries.next().is_some());
-    while !is_building() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill runs").success());
-    let output = child.wait_with_output().expect("xlate ends");
-    assert_eq!(stderr(&output), "error: interrupted\n");
-    assert_eq!((output.status.code(), stdout(&output)), (Some(130), String::new()));
-    assert!(!is_building(), "the build folder is left behind");
-}
-
-#[test]
 fn an_unwritable_cache_is_done_without() {
     let Some(release) = release_with_headers() else { return };
     let folder = tempfile::tempdir().expect("a folder");

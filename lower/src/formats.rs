@@ -5,14 +5,14 @@ use xlate_elaborate::program::{self as typed, Expr};
 use xlate_ir::entities::Value;
 use xlate_ir::format::{Conversion, ConversionKind, Count, Format, Piece};
 use xlate_ir::instructions::Op;
+use xlate_ir::intrinsics::Intrinsic;
 
 use crate::body::BodyLowering;
 
 impl BodyLowering<'_> {
     /// `print` and its kind.
     pub(crate) fn print(&mut self, format: &typed::Format, arguments: &[Expr], span: Span) {
-        let arguments = self.values(arguments);
-        let format = lower_format(format);
+        let (format, arguments) = self.format_and_values(format, arguments, span);
         if !format.pieces.is_empty() {
             self.act(Op::Print(format, arguments), span);
         }
@@ -25,12 +25,36 @@ impl BodyLowering<'_> {
         arguments: &[Expr],
         span: Span,
     ) -> Value {
-        let arguments = self.values(arguments);
-        self.compute(Op::Format(lower_format(format), arguments), span)
+        let (format, arguments) = self.format_and_values(format, arguments, span);
+        self.compute(Op::Format(format, arguments), span)
     }
 
-    fn values(&mut self, exprs: &[Expr]) -> Vec<Value> {
-        exprs.iter().map(|expr| self.value(expr)).collect()
+    fn format_and_values(
+        &mut self,
+        format: &typed::Format,
+        arguments: &[Expr],
+        span: Span,
+    ) -> (Format, Vec<Value>) {
+        let mut values: Vec<Value> = arguments.iter().map(|expr| self.value(expr)).collect();
+        let mut format = lower_format(format);
+        self.escape(&mut format, &mut values, span);
+        (format, values)
+    }
+
+    /// `%#s` prints the escaped text, which is a `%s` of another string.
+    fn escape(&mut self, format: &mut Format, values: &mut [Value], span: Span) {
+        let mut next = 0;
+        for piece in &mut format.pieces {
+            let Piece::Conversion(conversion) = piece else { continue };
+            let counts = [conversion.width, conversion.precision];
+            next += counts.iter().filter(|count| **count == Count::Argument).count();
+            if conversion.kind == ConversionKind::Str && conversion.alternate {
+                conversion.alternate = false;
+                let text = Op::Intrinsic(Intrinsic::StrText, vec![values[next]]);
+                values[next] = self.compute(text, span);
+            }
+            next += 1;
+        }
     }
 }
 
