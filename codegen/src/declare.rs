@@ -85,6 +85,8 @@ fn block_mut(stmt: &mut Stmt, second: bool) -> Option<&mut Vec<Stmt>> {
 
 fn declare_here(list: &mut Vec<Stmt>, mut own: BTreeMap<String, String>, order: &[String]) {
     let mut declarations = Vec::new();
+    let defined = list.iter().take_while(|stmt| matches!(stmt, Stmt::Define(..))).count();
+    declarations.extend(list.drain(..defined));
     // The handler's actions are handed out after its variables have their first values, unless one of
     // those is from a function of the script.
     let spends = |value: &Expr| value.calls_script();
@@ -92,8 +94,6 @@ fn declare_here(list: &mut Vec<Stmt>, mut own: BTreeMap<String, String>, order: 
         Some(Stmt::Expr(Expr::Call(name, _))) if name == "xl_budget" => Some(list.remove(0)),
         _ => None,
     };
-    let defined = list.iter().take_while(|stmt| matches!(stmt, Stmt::Define(..))).count();
-    declarations.extend(list.drain(..defined));
     // Places are named by address in the first values of others.
     for name in order {
         if own.get(name).is_some_and(|ty| ty.starts_with("XL_STRING"))

@@ -217,7 +217,9 @@ impl Locals {
             let mut changed = false;
             for (arg, param) in string_edges(body) {
                 let to = groups.find(param);
-                if folding.home(param) != Home::Variable || groups.find(arg) == to {
+                // A name is its own storage.
+                let is_view = Repr::of(body.type_of(param)) == Repr::View;
+                if !is_view || folding.home(param) != Home::Variable || groups.find(arg) == to {
                     continue;
                 }
                 let from = &sources[groups.find(arg)];
@@ -307,12 +309,11 @@ impl Locals {
 pub(crate) fn place(scope: &mut Scope, name: &str, bound: u32, longest: u32) -> Place {
     let bytes = bound + 1 + 4;
     let in_frame = bytes > LARGEST_ON_STACK;
-    let stem = name.trim_end_matches('_');
     let (name, address) = if in_frame {
         // Fields have a name space of their own; the variable's name is unique.
-        (stem.to_owned(), format!("&frame->{stem}"))
+        (name.to_owned(), format!("&frame->{name}"))
     } else {
-        let name = scope.unique(&format!("{stem}_text"));
+        let name = scope.unique(&format!("{}_text", name.trim_end_matches('_')));
         let address = format!("&{name}");
         (name, address)
     };
