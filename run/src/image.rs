@@ -84,3 +84,93 @@ fn locate_name(bytes: &[u8]) -> Result<Range<usize>, String> {
         .ok_or_else(|| format!("its section {MODULE_SECTION} does not hold its name"))?;
     Ok(start + at..start + at + name.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The smallest file with the given sections that a reader of ELF accepts.
+    fn elf(sections: &[(&str, &[u8])]) -> Vec<u8> {
+        const HEADER_LEN: usize = 64;
+        let mut names = vec![0];
+        let mut data = Vec::new();
+        // Name, kind, offset and length of each section; the first is always empty.
+        let mut table = vec![(0, 0, 0, 0)];
+        let mut names_at = 0;
+        for (name, contents) in sections.iter().chain(&[(".shstrtab", &[][..])]) {
+            let name_at = names.len() as u32;
+            names.extend_from_slice(name.as_bytes());
+            names.push(0);
+            names_at = HEADER_LEN + data.len();
+            table.push((name_at, 1, names_at, contents.len()));
+            data.extend_from_slice(contents);
+        }
+        if let Some(last) = table.last_mut() {
+            *last = (last.0, 3, names_at, names.len());
+        }
+        data.extend_from_slice(&names);
+        let count = table.len() as u16;
+        let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\x3e\0\x01\0\0\0".to_vec();
+        file.extend([0; 16]);
+        file.extend(((HEADER_LEN + data.len()) as u64).to_le_bytes());
+        for half in [0, 0, HEADER_LEN as u16, 0, 0, HEADER_LEN as u16, count, count - 1] {
+            file.extend(half.to_le_bytes());
+        }
+        file.extend(&data);
+        for (name, kind, offset, len) in table {
+            file.extend(u32::to_le_bytes(name));
+            file.extend(u32::to_le_bytes(kind));
+            file.extend([0; 16]);
+            file.extend((offset as u64).to_le_bytes());
+            file.extend((len as u64).to_le_bytes());
+            file.extend([0; 24]);
+        }
+        file
+    }
+
+    fn read(contents: &[u8]) -> Result<Image, Error> {
+        let file = tempfile::NamedTempFile::new().expect("temporary file");
+        fs::write(file.path(), contents).expect("written");
+        Image::read(file.path())
+    }
+
+    fn module(name: &str) -> Vec<u8> {
+        let info = format!("license=GPL\0name={name}\0");
+        let module = format!("\x01\0\0\0{name}\0\0\0\0\0");
+        elf(&[(".modinfo", info.as_bytes()), (MODULE_SECTION, module.as_bytes())])
+    }
+
+    #[test]
+    fn a_long_name_takes_the_number_at_its_end() {
+        let mut image = read(&module("xlate_0123456789abcdef")).expect("a module");
+        assert_eq!(image.name(), "xlate_0123456789abcdef");
+        let before = image.bytes().to_vec();
+        image.rename(4711);
+        assert_eq!(image.name(), "xlate_0123456789a_4711");
+        let changed = image.bytes().iter().zip(&before).filter(|(a, b)| a != b).count();
+        assert_eq!(image.bytes().len(), before.len());
+        assert!(changed <= 5, "{changed} bytes changed");
+    }
+
+    #[test]
+    fn a_short_name_stays() {
+        let mut image = read(&module("mine")).expect("a module");
+        image.rename(4711);
+        assert_eq!(image.name(), "mine");
+    }
+
+    #[test]
+    fn other_files_are_refused_with_the_reason() {
+        let reason = |contents: &[u8]| match read(contents) {
+            Err(Error::NotAModule { reason, .. }) => reason,
+            other => panic!("{other:?}"),
+        };
+        assert!(reason(b"text").starts_with("it is not a 64-bit ELF file"));
+        assert_eq!(reason(&elf(&[])), "it has no section .modinfo");
+        assert_eq!(reason(&elf(&[(".modinfo", b"name=")])), "its section .modinfo has no name");
+        let no_module = elf(&[(".modinfo", b"name=a\0")]);
+        assert_eq!(reason(&no_module), format!("it has no section {MODULE_SECTION}"));
+        let other = elf(&[(".modinfo", b"name=a\0"), (MODULE_SECTION, b"b\0")]);
+        assert_eq!(reason(&other), format!("its section {MODULE_SECTION} does not hold its name"));
+    }
+}
