@@ -10,7 +10,7 @@ mod modules;
 mod report;
 mod tutorial;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -84,22 +84,10 @@ fn run(options: &Options) -> io::Result<bool> {
     let (mut passed, mut failed) = (0, 0);
     for release in &kernels {
         let begun = Instant::now();
-        let results = run_on(release, &xlate, &cases, options.keep)?;
-        for (name, result) in &results {
-            match result {
-                Ok(seconds) => {
-                    passed += 1;
-                    println!("ok    {release} {name} ({seconds:.1} s)");
-                }
-                Err(Failure { reason, files }) => {
-                    failed += 1;
-                    println!("FAIL  {release} {name}: {reason}");
-                    if options.verbose {
-                        files.iter().for_each(|(kind, text)| println!("--- {kind}\n{text}"));
-                    }
-                }
-            }
-        }
+        let mut verdicts = Verdicts::new(release, options.verbose);
+        run_on(&mut verdicts, &xlate, &cases, options.keep)?;
+        passed += verdicts.passed;
+        failed += verdicts.failed;
         println!("{release}: {:.0} s", begun.elapsed().as_secs_f64());
     }
     println!("{passed} passed, {failed} failed");
@@ -158,11 +146,48 @@ struct Failure {
     files: Files,
 }
 
-/// A case's name, and the seconds that it took.
-type Verdict = (String, Result<f64, Failure>);
+/// What is known of the cases on one kernel; each verdict is printed when it is given.
+struct Verdicts<'a> {
+    release: &'a str,
+    verbose: bool,
+    judged: BTreeSet<String>,
+    passed: usize,
+    failed: usize,
+}
+
+impl<'a> Verdicts<'a> {
+    fn new(release: &'a str, verbose: bool) -> Self {
+        Self { release, verbose, judged: BTreeSet::new(), passed: 0, failed: 0 }
+    }
+
+    /// Notes that a case passed, in so many seconds, or why it failed.
+    fn add(&mut self, name: &str, verdict: Result<f64, Failure>) {
+        let release = self.release;
+        match verdict {
+            Ok(seconds) => {
+                self.passed += 1;
+                println!("ok    {release} {name} ({seconds:.1} s)");
+            }
+            Err(Failure { reason, files }) => {
+                self.failed += 1;
+                println!("FAIL  {release} {name}: {reason}");
+                if self.verbose {
+                    files.iter().for_each(|(kind, text)| println!("--- {kind}\n{text}"));
+                }
+            }
+        }
+        self.judged.insert(name.to_owned());
+    }
+
+    fn has(&self, case: &Case) -> bool {
+        self.judged.contains(&case.name)
+    }
+}
 
 /// Runs all cases on one kernel, in as few boots as can be.
-fn run_on(release: &str, xlate: &Path, cases: &[Case], keep: bool) -> io::Result<Vec<Verdict>> {
+fn run_on(verdicts: &mut Verdicts<'_>, xlate: &Path, cases: &[Case], keep: bool) -> io::Result<()> {
+    let release = verdicts.release;
+    let begun = Instant::now();
     let mut folder = TempDir::with_prefix("xlate-vm-")?;
     folder.disable_cleanup(keep);
     if keep {
@@ -174,26 +199,24 @@ fn run_on(release: &str, xlate: &Path, cases: &[Case], keep: bool) -> io::Result
     let built = builder.build_all(cases, folder.path());
     let init = Path::new(env!("CARGO_MANIFEST_DIR")).join("guest/init");
     let file_system = FileSystem::new(folder.path().join("root"), &init, xlate, &helpers)?;
-    let mut verdicts = Vec::new();
     let mut waiting = Vec::new();
     for (case, module) in cases.iter().zip(&built) {
         match module {
             Ok(module) => waiting.push((case, module.as_path())),
             Err(reason) => {
                 let reason = format!("not built: {reason}");
-                verdicts.push((case.name.clone(), Err(Failure { reason, files: Files::new() })));
+                verdicts.add(&case.name, Err(Failure { reason, files: Files::new() }));
             }
         }
     }
+    println!("{release}: built modules in {:.0} s", begun.elapsed().as_secs_f64());
     while !waiting.is_empty() {
         set_cases(&file_system, &waiting)?;
         let boot = Boot::new(release, folder.path(), &file_system)?;
-        let new = boot.run(&waiting)?;
-        waiting.retain(|(case, _)| !new.iter().any(|(name, _)| *name == case.name));
-        verdicts.extend(new);
+        boot.run(&waiting, verdicts);
+        waiting.retain(|(case, _)| !verdicts.has(case));
     }
-    verdicts.sort_by(|(a, _), (b, _)| a.cmp(b));
-    Ok(verdicts)
+    Ok(())
 }
 
 /// Replaces the cases in the guest's file system.
@@ -254,9 +277,8 @@ impl Boot {
 
     /// Follows the report until the machine is off or hangs. Every boot gives at least one
     /// verdict, so that a series of boots comes to its end.
-    fn run(mut self, cases: &[(&Case, &Path)]) -> io::Result<Vec<Verdict>> {
+    fn run(mut self, cases: &[(&Case, &Path)], verdicts: &mut Verdicts<'_>) {
         let mut reader = ReportReader::default();
-        let mut verdicts = Vec::new();
         let mut current: Option<&Case> = None;
         let (mut begun, mut deadline) = (Instant::now(), Instant::now() + GRACE);
         let mut done = false;
@@ -273,7 +295,7 @@ impl Boot {
                     Event::End(name, files) => {
                         if let Some(case) = current.take() {
                             let seconds = begun.elapsed().as_secs_f64();
-                            verdicts.push((name, judge(case, files).map(|()| seconds)));
+                            verdicts.add(&name, judge(case, files).map(|()| seconds));
                         }
                         deadline = Instant::now() + GRACE;
                     }
@@ -283,8 +305,8 @@ impl Boot {
             if off || Instant::now() > deadline {
                 let what = if off { "went down" } else { "hung" };
                 let first = cases.first().map(|(case, _)| *case);
-                self.blame(what, current.or(first), &mut verdicts);
-                return Ok(verdicts);
+                self.blame(what, current.or(first), verdicts);
+                return;
             }
             sleep(Duration::from_millis(50));
         }
@@ -292,16 +314,14 @@ impl Boot {
 
     /// Finds the case at fault for the end of the machine, unless it ended between two cases.
     /// When no case has ended at all it is the first one's, for want of a better one.
-    fn blame(&self, what: &str, case: Option<&Case>, verdicts: &mut Vec<Verdict>) {
-        let Some(case) = case.filter(|c| !verdicts.iter().any(|(name, _)| *name == c.name)) else {
-            return;
-        };
+    fn blame(&self, what: &str, case: Option<&Case>, verdicts: &mut Verdicts<'_>) {
+        let Some(case) = case.filter(|case| !verdicts.has(case)) else { return };
         let console = fs::read(&self.console).unwrap_or_default();
         let console = String::from_utf8_lossy(&console).into_owned();
         let lines: Vec<&str> = console.lines().collect();
         let tail = lines[lines.len().saturating_sub(CONSOLE_LINES)..].join("\n");
         let reason = format!("the machine {what}; its console:\n{tail}");
-        verdicts.push((case.name.clone(), Err(Failure { reason, files: Files::new() })));
+        verdicts.add(&case.name, Err(Failure { reason, files: Files::new() }));
     }
 }
 
