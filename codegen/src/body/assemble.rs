@@ -92,7 +92,7 @@ pub(crate) fn emit(
         exits: BTreeSet::new(),
         exit_labels: BTreeMap::new(),
         uses_flags: false,
-        swaps: 0,
+        spare: None,
         helpers: Vec::new(),
         helper_names: BTreeMap::new(),
         extra_places: Vec::new(),

@@ -220,11 +220,10 @@ impl BodyEmitter<'_> {
 
     /// Saves the value of an assignment in a variable, with its text if some text is copied.
     fn save(&mut self, value: Expr, repr: Repr, copies_text: bool, list: &mut Vec<Stmt>) -> Expr {
-        self.swaps += 1;
         let saved = self.fresh(repr.c_type(), "saved");
         let value = if repr == Repr::View && copies_text {
             let longest = self.facts().module.limits.longest_string();
-            let name = format!("swap{}", self.swaps);
+            let name = self.scope.local("swap");
             let place = locals::place(&mut self.scope, &name, longest, longest);
             let set = Expr::call("xl_set", vec![Expr::atom(&place.address), value]);
             self.extra_places.push(place);

@@ -64,13 +64,16 @@ impl BodyEmitter<'_> {
         {
             return Expr::atom(&place.address);
         }
-        let longest = self.facts().module.limits.longest_string();
-        let spare = locals::place(&mut self.scope, "spare", longest, longest);
-        let address = spare.address.clone();
-        if !self.extra_places.contains(&spare) {
-            self.extra_places.push(spare);
+        // Nothing needs the string; it must go somewhere all the same.
+        if let Some(spare) = &self.spare {
+            return Expr::atom(spare);
         }
-        Expr::atom(address)
+        let longest = self.facts().module.limits.longest_string();
+        let name = self.scope.local("spare");
+        let place = locals::place(&mut self.scope, &name, longest, longest);
+        self.spare = Some(place.address.clone());
+        self.extra_places.push(place.clone());
+        Expr::atom(place.address)
     }
 
     /// An intrinsic that is a statement: it acts, raises, or writes a string.

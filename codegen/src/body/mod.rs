@@ -75,8 +75,8 @@ struct BodyEmitter<'a> {
     exit_labels: BTreeMap<Vec<locks::Held>, String>,
     /// Whether it turns interrupts off.
     uses_flags: bool,
-    /// Places for views that are saved while arguments trade places.
-    swaps: usize,
+    /// The address of the place for strings that nothing needs, once there is one.
+    spare: Option<String>,
     /// Helper variables: type, name. Shared by purpose.
     helpers: Vec<(String, String)>,
     helper_names: BTreeMap<(String, &'static str), String>,
