@@ -104,6 +104,7 @@ impl Groups<'_> {
 
 impl Locals {
     /// Decides on the variables of a body. `is_function`: the entry's parameters are C parameters.
+    /// `returns_view`: its string goes to the place `ret`.
     pub(crate) fn of(
         facts: &Facts,
         body: &Body,
@@ -111,6 +112,7 @@ impl Locals {
         interference: &Interference,
         scope: &mut Scope,
         is_function: bool,
+        returns_view: bool,
     ) -> Locals {
         let groups = group(body, folding, interference, is_function);
         let mut vars = BTreeMap::new();
@@ -148,36 +150,50 @@ impl Locals {
         let mut locals = Locals { leader: groups.leader.clone(), vars };
         let owners = locals.find_owners(facts, body, folding, interference, &groups);
         locals.make_places(facts, body, folding, &groups, &owners, scope);
+        if returns_view {
+            locals.return_in_place(body, folding, &groups);
+        }
         locals
     }
 
-    /// Lets the string that a function returns be written where the caller wants it, if there is one
-    /// that is returned.
-    pub(crate) fn return_in_place(&mut self, body: &Body, folding: &Folding) {
-        let mut returned: Option<usize> = None;
+    /// Lets the strings that a function returns be written where the caller wants them, as far as they
+    /// and the views of them are not needed at the same time.
+    fn return_in_place(&mut self, body: &Body, folding: &Folding, groups: &Groups) {
+        let mut chosen: Vec<usize> = Vec::new();
         for &block in &body.layout {
             let Terminator::Return(Some(value)) = body.blocks[block].terminator else { continue };
             let leader = self.leader[value.index()];
-            let has_place = self.vars.get(&leader).is_some_and(|local| local.place.is_some());
-            if folding.home(value) != Home::Variable || !has_place {
-                continue;
-            }
-            if returned.is_some_and(|known| known != leader) {
-                return;
-            }
-            returned = Some(leader);
-        }
-        if let Some(local) = returned.and_then(|leader| self.vars.get_mut(&leader))
-            && local.repr == Repr::View
-        {
-            local.place = Some(Place {
-                address: "ret".to_owned(),
-                ty: String::new(),
-                name: String::new(),
-                bytes: 0,
-                in_frame: false,
+            let fits = self.vars.get(&leader).is_some_and(|local| {
+                local.repr == Repr::View && local.place.is_some() && !local.is_parameter
             });
+            if folding.home(value) == Home::Variable && fits && !chosen.contains(&leader) {
+                let clashes = |&other: &usize| {
+                    self.meet(groups, leader, other) || self.meet(groups, other, leader)
+                };
+                if !chosen.iter().any(clashes) {
+                    chosen.push(leader);
+                }
+            }
         }
+        for leader in chosen {
+            if let Some(local) = self.vars.get_mut(&leader) {
+                local.place = Some(Place {
+                    address: "ret".to_owned(),
+                    ty: String::new(),
+                    name: String::new(),
+                    bytes: 0,
+                    in_frame: false,
+                });
+            }
+        }
+    }
+
+    /// Whether a variable, or one that views its text, is alive when the other is written.
+    fn meet(&self, groups: &Groups, text: usize, written: usize) -> bool {
+        self.vars
+            .iter()
+            .filter(|(leader, local)| **leader == text || local.sources.contains(text))
+            .any(|(&leader, _)| groups.interfere(leader, written))
     }
 
     /// The variable of a value.

@@ -67,10 +67,9 @@ pub(crate) fn emit(
     for name in ["c", "flags", "frame", "ret", "record"] {
         scope.unique(name);
     }
-    let mut locals = Locals::of(facts, body, &folding, &interference, &mut scope, is_function);
-    if is_function && result.map(Repr::of) == Some(Repr::View) {
-        locals.return_in_place(body, &folding);
-    }
+    let returns_view = is_function && result.map(Repr::of) == Some(Repr::View);
+    let locals =
+        Locals::of(facts, body, &folding, &interference, &mut scope, is_function, returns_view);
     let emitter = BodyEmitter {
         shared,
         needs,

@@ -160,7 +160,7 @@ impl Writer {
     fn assign(&mut self, target: &Expr, value: &Expr) {
         if let Expr::Infix(op, a, b) = value
             && **a == *target
-            && matches!(*op, "+" | "-" | "*" | "&" | "|" | "^")
+            && matches!(*op, "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>")
         {
             let one = **b == Expr::Long(1) && matches!(*op, "+" | "-");
             let name = flat(target, if one { Binding::PREFIX } else { Binding::LOWEST });
