@@ -9,7 +9,7 @@ use xlate_codegen::EmitOptions;
 use xlate_elaborate::listing;
 use xlate_elaborate::program::Program;
 use xlate_ir::module::Module;
-use xlate_run::Cache;
+use xlate_run::{BuiltModule, Cache, Interrupts};
 use xlate_symbols::{Kernel, KernelSpec};
 
 use crate::Failure;
@@ -43,55 +43,81 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     let console = Console::new(!options.no_warnings);
-    match on_deep_stack(move || execute(&options, console)) {
-        Ok(Ok(Ok(status))) => status,
-        Ok(Ok(Err(Failure::Message(message)))) => {
-            console.error(&message);
-            FAILED
-        }
-        Ok(Ok(Err(Failure::Refused))) => FAILED,
-        Ok(Ok(Err(Failure::Internal(message)))) => {
-            console.error(&message);
-            FAILED
-        }
-        Ok(Ok(Err(Failure::Interrupted))) => {
-            console.error("interrupted");
-            INTERRUPTED
-        }
+    let next = match on_deep_stack(|| execute(&options, console)) {
+        Ok(Ok(next)) => next,
         // The panic hook has said what happened.
-        Ok(Err(_)) => FAILED,
+        Ok(Err(_)) => return FAILED,
         Err(error) => {
             console.error(&format!("cannot start a thread: {error}"));
+            return FAILED;
+        }
+    };
+    match next.and_then(|next| run(&options, console, next)) {
+        Ok(status) => status,
+        Err(Failure::Message(message) | Failure::Internal(message)) => {
+            console.error(&message);
             FAILED
+        }
+        Err(Failure::Refused) => FAILED,
+        Err(Failure::Interrupted) => {
+            console.error("interrupted");
+            INTERRUPTED
         }
     }
 }
 
 /// Runs `work` on a thread with a large stack: trees are walked recursively.
-fn on_deep_stack<R: Send + 'static>(
-    work: impl FnOnce() -> R + Send + 'static,
-) -> io::Result<thread::Result<R>> {
-    Ok(thread::Builder::new().name("xlate".into()).stack_size(STACK_BYTES).spawn(work)?.join())
+fn on_deep_stack<R: Send>(work: impl FnOnce() -> R + Send) -> io::Result<thread::Result<R>> {
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().name("xlate".into()).stack_size(STACK_BYTES);
+        Ok(builder.spawn_scoped(scope, work)?.join())
+    })
 }
 
-fn execute(options: &Options, console: Console) -> Result<u8, Failure> {
+/// What is left to do when a script is translated.
+enum Next {
+    /// Nothing.
+    Done,
+    /// Run the module that was built.
+    Run(BuiltModule, Interrupts),
+    /// Run a module that was built before, with these parameters.
+    RunPrebuilt(OsString, Vec<OsString>),
+}
+
+/// Pass 5, on the first thread of the process: what `begin` handlers see as the current task is a
+/// process with a thread group of its own, as under SystemTap's loader.
+fn run(options: &Options, console: Console, next: Next) -> Result<u8, Failure> {
+    match next {
+        Next::Done => Ok(0),
+        Next::Run(module, interrupts) => {
+            execute::run(options, console, &module.path, &[], &interrupts)
+        }
+        Next::RunPrebuilt(file, words) => execute::run_prebuilt(options, console, &file, &words),
+    }
+}
+
+fn execute(options: &Options, console: Console) -> Result<Next, Failure> {
     if options.passes.as_deref() == Some("") {
         write_result(&describe(), None)?;
-        return Ok(0);
+        return Ok(Next::Done);
     }
     if let Some(name) = &options.unload {
         execute::unload(name)?;
-        return Ok(0);
+        return Ok(Next::Done);
     }
     // Wrong names are refused before any work is done.
     pipeline(options)?;
     match input::read(options)? {
-        Input::Module(file, words) => execute::run_prebuilt(options, console, file, words),
-        Input::Script(script) => translate_and_run(options, console, script),
+        Input::Module(file, words) => Ok(Next::RunPrebuilt(file.to_owned(), words.to_owned())),
+        Input::Script(script) => translate_and_build(options, console, script),
     }
 }
 
-fn translate_and_run(options: &Options, console: Console, script: Script) -> Result<u8, Failure> {
+fn translate_and_build(
+    options: &Options,
+    console: Console,
+    script: Script,
+) -> Result<Next, Failure> {
     let spec = options.release.as_deref().map(KernelSpec::from_argument).unwrap_or_default();
     let mut kernel = Kernel::open(&spec).map_err(|error| Failure::Message(error.to_string()))?;
     let cache = Cache::open();
@@ -102,7 +128,7 @@ fn translate_and_run(options: &Options, console: Console, script: Script) -> Res
     let translated = translate(options, console, &mut translator, script);
     let said = translator.take_diagnostics();
     console.diagnostics(translator.sources(), &said);
-    let Some(source) = translated? else { return Ok(0) };
+    let Some(source) = translated? else { return Ok(Next::Done) };
 
     let interrupts = execute::catch_interrupts()?;
     if let Err(problem) = &cache {
@@ -112,7 +138,7 @@ fn translate_and_run(options: &Options, console: Console, script: Script) -> Res
     let module = execute::compile(options, console, &kernel, cache, &source, &interrupts)?;
     if options.emit.is_none() && options.last_pass == 5 {
         if kernel.is_running() {
-            return execute::run(options, console, &module.path, &[], &interrupts);
+            return Ok(Next::Run(module, interrupts));
         }
         let release = kernel.release();
         console.line(&format!("The module is for kernel {release}; it is not run on this one."));
@@ -122,7 +148,7 @@ fn translate_and_run(options: &Options, console: Console, script: Script) -> Res
     let is_named = options.emit == Some(Emit::Ko) || options.module_name.is_some();
     let path = if is_named || !is_kept { execute::save(options, &module)? } else { module.path };
     write_result(&format!("{}\n", path.display()), None)?;
-    Ok(0)
+    Ok(Next::Done)
 }
 
 /// Passes 1 to 3. Gives the C, or nothing if a result of these passes was asked for and printed.
