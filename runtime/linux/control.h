@@ -2,8 +2,9 @@
 /*
  * The control file, .cmd: one message for each write and each read.
  *
- * One opener at a time, who holds a reference on the module. Closing without EXIT detaches: handlers go on
- * and overwrite the oldest trace data until somebody opens the file again.
+ * One opener at a time, who holds a reference on the module. Closing without EXIT
+ * detaches: handlers go on and overwrite the oldest trace data until somebody opens
+ * the file again.
  */
 #ifndef XL_CONTROL_H
 #define XL_CONTROL_H

@@ -50,7 +50,7 @@ struct xl_message {
 	u32 ready;
 	u32 length;			/* of text */
 	u32 type;			/* from here on as it is read */
-	char text[MAXSTRINGLEN + 128];
+	char text[MAXSTRINGLEN + 256];	/* a string of the script and a script position */
 };
 
 static struct xl_message xl_messages[XL_MESSAGES];

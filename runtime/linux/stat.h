@@ -9,6 +9,7 @@
 
 #include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include "context.h"
 
 /* Before s->count is increased. */
@@ -61,7 +62,7 @@ XL_COLD u64 xl_div128(unsigned __int128 a, u64 b)
 
 /*
  * The sample variance, (sum of squares - sum * sum / count) / (count - 1), rounded
- * down; 0 for one value. Exact as long as sum is.
+ * down; 0 for one value. Exact as long as sum is, and at most S64_MAX.
  */
 XL_COLD s64 xl_variance(const struct xl_squares *s, s64 count, s64 sum)
 {
@@ -73,7 +74,7 @@ XL_COLD s64 xl_variance(const struct xl_squares *s, s64 count, s64 sum)
 	/* size * size / count is at most the sum of squares; split it to stay within 128 bits. */
 	squares -= (unsigned __int128)size * (size / count);
 	squares -= xl_div128((unsigned __int128)size * (size % count) + count - 1, count);
-	return xl_div128(squares, count - 1);
+	return min_t(u64, xl_div128(squares, count - 1), S64_MAX);
 }
 
 /*

@@ -54,13 +54,14 @@ static int __init xl_file_init(struct proc_dir_entry *directory, const char *nam
 /* Makes the ring and trace file of a CPU; 0 or -errno, and what is made stays. May sleep. */
 static int __init xl_transport_init(struct proc_dir_entry *directory, int cpu)
 {
-	u32 size = xl_bufsize ? clamp(xl_bufsize, 1, 2048) << 20 :
+	u32 size = xl_bufsize ? clamp(xl_bufsize, 1, 1024) << 20 :
 		clamp(XL_RING_TOTAL / nr_cpu_ids, XL_RING_MIN, XL_RING_MAX);
 	static char name[16] __initdata;
 	struct xl_ring *ring;
 
+	/* As much as the user asked for, or a failure that the loader reports: not the log. */
 	ring = kvzalloc(sizeof(*ring) + size + sizeof(struct xl_record) + XL_RECORD_MAX,
-			GFP_KERNEL);
+			GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 	per_cpu(xl_contexts, cpu).ring = ring;
 	if (!ring)
 		return -ENOMEM;
