@@ -10,6 +10,12 @@ use std::process::{Child, Command, Stdio};
 /// The guest's memory, in MiB.
 const MEMORY: &str = "1024";
 
+/// The kernel's command line. An oops or a processor that is stuck ends the machine, with a trace
+/// on the console. On a busy host the emulated timer comes too late for the test of it at boot,
+/// which ends in a panic: `no_timer_check` leaves it out.
+const COMMAND_LINE: &str =
+    "console=ttyS0 quiet panic=-1 oops=panic softlockup_panic=1 no_timer_check";
+
 /// A folder that becomes the guest's file system.
 #[derive(Debug)]
 pub struct FileSystem {
@@ -145,13 +151,11 @@ impl Guest {
         options: &[&str],
     ) -> io::Result<Self> {
         let serial = |path: &Path| format!("file:{}", path.display());
-        // On a busy machine the emulated timer comes too late for the test of it at boot, which
-        // ends in a panic: `no_timer_check` leaves it out.
         let qemu = Command::new("qemu-system-x86_64")
             .args(options)
             .args(["-m", MEMORY])
             .args(["-nodefaults", "-display", "none", "-no-reboot"])
-            .args(["-append", "console=ttyS0 quiet panic=-1 oops=panic no_timer_check"])
+            .args(["-append", COMMAND_LINE])
             .arg("-serial")
             .arg(serial(console))
             .arg("-serial")
