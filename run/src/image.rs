@@ -16,6 +16,9 @@ use crate::Error;
 /// The section that holds `struct module`.
 const MODULE_SECTION: &str = ".gnu.linkonce.this_module";
 
+/// What names begin with that were made up; one that a user chose is never changed.
+const MADE_UP: &[u8] = b"xlate_";
+
 /// A module's name keeps at least so many characters when it is renamed; shorter names are left
 /// alone.
 const PREFIX_MIN: usize = 8;
@@ -49,10 +52,11 @@ impl Image {
         String::from_utf8_lossy(&self.bytes[self.name.clone()]).into_owned()
     }
 
-    /// Makes the name end in `_NUMBER`, at its old length.
+    /// Makes a name that was made up end in `_NUMBER`, at its old length.
     pub(crate) fn rename(&mut self, number: u32) {
         let suffix = format!("_{number}");
-        if self.name.len() >= PREFIX_MIN + suffix.len() {
+        let made_up = self.bytes[self.name.clone()].starts_with(MADE_UP);
+        if made_up && self.name.len() >= PREFIX_MIN + suffix.len() {
             let end = self.name.end;
             self.bytes[end - suffix.len()..end].copy_from_slice(suffix.as_bytes());
         }
@@ -153,10 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn a_short_name_stays() {
-        let mut image = read(&module("mine")).expect("a module");
-        image.rename(4711);
-        assert_eq!(image.name(), "mine");
+    fn a_chosen_or_short_name_stays() {
+        for name in ["mine", "a_name_of_some_length", "xlate_1"] {
+            let mut image = read(&module(name)).expect("a module");
+            image.rename(4711);
+            assert_eq!(image.name(), name);
+        }
     }
 
     #[test]
