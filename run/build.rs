@@ -7,7 +7,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 fn main() -> io::Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/linux");
+    // As it is now: the folder that this was compiled in may have gone.
+    let crate_folder = env::var_os("CARGO_MANIFEST_DIR")
+        .ok_or_else(|| io::Error::other("cargo sets CARGO_MANIFEST_DIR"))?;
+    let folder = PathBuf::from(crate_folder).join("../runtime/linux");
     println!("cargo:rerun-if-changed={}", folder.display());
     let mut headers: Vec<PathBuf> = fs::read_dir(&folder)?
         .map(|entry| entry.map(|entry| entry.path()))

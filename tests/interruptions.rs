@@ -1,6 +1,7 @@
 //! What stops `xlate` from outside, a full disk or `^C`, leaves a message and nothing half-made.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -104,6 +105,39 @@ fn an_interruption_of_pass_1_ends_the_program() {
     assert_eq!(output.status.signal(), Some(2), "{}", stderr(&output));
     assert!(output.stdout.is_empty());
     folders.assert_empty();
+}
+
+/// A script that passes 2 and 3 take a while for, and no two parts of which are equal.
+fn long_script() -> String {
+    let part = |n: usize| {
+        format!(
+            "global g{n}\nfunction f{n}(x) {{ if (x > {n}) g{n} += x; return g{n} * {n} }}\n\
+             probe timer.ms({}) {{ for (i = 0; i < 9; i++) printf(\"%d\\n\", f{n}(i)) }}\n",
+            n + 1
+        )
+    };
+    (0..1500).map(part).collect()
+}
+
+#[test]
+fn an_interruption_of_passes_2_and_3_ends_the_program() {
+    for pass in 1..=2 {
+        let folders = Folders::new();
+        let script = folders.base.path().join("long.stp");
+        fs::write(&script, long_script()).expect("written");
+        let mut command = folders.xlate(&["-v", "--emit-c"]);
+        let mut child = command.arg(&script).spawn().expect("started");
+        // The line that says that a pass is over: the next one runs.
+        let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+        let over = format!("Pass {pass}: ");
+        let line = lines.find(|line| line.as_ref().is_ok_and(|line| line.starts_with(&over)));
+        kill(&child, "INT");
+        let output = child.wait_with_output().expect("ended");
+        assert!(line.is_some(), "pass {pass} never ended");
+        assert_eq!(output.status.signal(), Some(2), "after pass {pass}");
+        assert!(output.stdout.is_empty());
+        folders.assert_empty();
+    }
 }
 
 #[test]
