@@ -178,9 +178,16 @@ pub struct Options {
     #[arg(long, value_name = "PASS|all", help_heading = "Inspection")]
     pub print_after: Vec<String>,
 
-    /// Print how each optimization pass changes the IR, as a difference
-    #[arg(long, help_heading = "Inspection")]
-    pub print_changed: bool,
+    /// Print how optimization passes change the IR, as a difference
+    #[arg(
+        long,
+        value_name = "PASS|all",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all",
+        help_heading = "Inspection"
+    )]
+    pub print_changed: Vec<String>,
 
     /// Check the IR after every optimization pass
     #[arg(long, help_heading = "Inspection")]
@@ -189,6 +196,40 @@ pub struct Options {
     /// Say how long each optimization pass takes
     #[arg(long, help_heading = "Inspection")]
     pub time_passes: bool,
+
+    /// Say what the optimization passes counted, and how much IR there was and is
+    #[arg(long, help_heading = "Inspection")]
+    pub stats: bool,
+
+    /// Say what optimization passes did, and could not do, and why
+    ///
+    /// A list of passes and of the words all, applied, missed, analysis; with `json` in it, one JSON
+    /// object a line.
+    #[arg(
+        long,
+        value_name = "PASS|missed|json,...",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all",
+        help_heading = "Inspection"
+    )]
+    pub remarks: Option<String>,
+
+    /// Run only the first N applications of optimization passes, and list them all
+    #[arg(long, value_name = "N", help_heading = "Inspection")]
+    pub opt_bisect_limit: Option<u64>,
+
+    /// Find the optimization pass that makes a shell command fail
+    ///
+    /// The command is run with more and fewer passes. It finds the C in the file $XLATE_C, the IR in
+    /// $XLATE_IR, and what to give --opt-bisect-limit in $XLATE_LIMIT.
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        help_heading = "Inspection",
+        conflicts_with_all = ["opt_bisect_limit", "emit", "emit_c"]
+    )]
+    pub bisect: Option<String>,
 
     /// Print the version
     #[arg(short = 'V', long, action = ArgAction::Version)]

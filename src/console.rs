@@ -59,6 +59,11 @@ impl Console {
         let _ = writeln!(io::stderr(), "{text}");
     }
 
+    /// Prints lines as they are.
+    pub fn text(self, text: &str) {
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+
     /// Prints what there is to say about a script.
     pub fn diagnostics(self, sources: &SourceMap, diagnostics: &[Diagnostic]) {
         let shown = |d: &&Diagnostic| self.warnings || d.severity != Severity::Warning;

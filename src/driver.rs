@@ -13,6 +13,7 @@ use xlate_run::{BuiltModule, Cache, Interrupts};
 use xlate_symbols::{Kernel, KernelSpec};
 
 use crate::Failure;
+use crate::bisect::bisect;
 use crate::cli::{Emit, Options};
 use crate::console::{Console, write_result};
 use crate::execute;
@@ -179,7 +180,10 @@ fn translate(
 
     let pass = Running::start(Stage::Translate);
     let mut module = translator.lower(&program)?;
-    optimize(options, console, &mut module)?;
+    if let Some(command) = &options.bisect {
+        return print(&bisect(options, console, &module, translator.macros(), command)?);
+    }
+    optimize(options, console, translator.sources(), &mut module)?;
     match emitted {
         Some(Emit::Ir) => return print(&xlate_ir::text::print(&module)),
         Some(Emit::Cfg) => return print(&xlate_report::graph::control_flow(&module)),
@@ -191,7 +195,7 @@ fn translate(
 }
 
 /// The C of a module, with macros defined ahead of everything.
-fn emit(module: &Module, macros: &[(String, String)]) -> Result<String, Failure> {
+pub(crate) fn emit(module: &Module, macros: &[(String, String)]) -> Result<String, Failure> {
     let options = EmitOptions {
         generator: concat!("xlate ", env!("CARGO_PKG_VERSION")).to_owned(),
         ..EmitOptions::default()

@@ -3,6 +3,7 @@
 //! This crate only puts the stages together; each is a crate of its own. [`driver::main`] is the
 //! `xlate` command, [`translator::Translator`] is what tests use of it.
 
+pub mod bisect;
 pub mod cli;
 pub mod console;
 pub mod driver;

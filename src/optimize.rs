@@ -1,16 +1,20 @@
 //! Which optimization passes run, and what is shown of them.
 
+use xlate_grammar::SourceMap;
 use xlate_ir::module::Module;
 use xlate_ir::text;
 use xlate_passes::manager::{self, Observer, Report};
 use xlate_passes::pipeline::Pipeline;
 use xlate_passes::registry::{PASSES, Pass};
+use xlate_report::measure::Measures;
+use xlate_report::remarks::Filter;
 
 use crate::Failure;
 use crate::cli::Options;
 use crate::console::Console;
 
-/// Runs the optimization passes that the options ask for.
+/// Runs the optimization passes that the options ask for, and prints what these ask to see of them.
+/// `sources` has the scripts.
 ///
 /// # Errors
 /// If an option names a pass that there is not, or if a pass breaks the IR, which is an internal
@@ -18,18 +22,42 @@ use crate::console::Console;
 pub fn optimize(
     options: &Options,
     console: Console,
+    sources: &SourceMap,
     module: &mut Module,
 ) -> Result<Report, Failure> {
     let pipeline = pipeline(options)?;
     let mut observer = Printer { options, console, before: None };
-    let mut how = manager::Options::default();
+    let mut how = manager::Options { bisect_limit: options.opt_bisect_limit, ..Default::default() };
     how.verify_each |= options.verify_each;
+    let before = Measures::of(module);
     let report = manager::run(module, &pipeline, &how, &mut observer)
         .map_err(|error| Failure::Internal(error.to_string()))?;
+    console.text(&xlate_report::bisect::steps(&report.bisect));
+    if let Some(filter) = remarks(options)? {
+        let script = |name: &str| text_of(sources, name);
+        console.text(&filter.render(&report.remarks, module, script, console.has_colour()));
+    }
+    if options.stats {
+        console.text(&xlate_report::stats::table(&report, &before, &Measures::of(module)));
+    }
     if options.time_passes {
-        console.line(xlate_report::time::passes(&report).trim_end());
+        console.text(&xlate_report::time::passes(&report));
     }
     Ok(report)
+}
+
+/// The text of a script that has been read.
+fn text_of<'s>(sources: &'s SourceMap, name: &str) -> Option<&'s str> {
+    sources.files().find(|file| sources.name(*file) == name).map(|file| sources.shown(file))
+}
+
+/// Which remarks are to be printed, if any.
+///
+/// # Errors
+/// If a word is not one of a filter.
+fn remarks(options: &Options) -> Result<Option<Filter>, Failure> {
+    let filter = options.remarks.as_deref().map(Filter::parse).transpose();
+    filter.map_err(|error| Failure::Message(format!("--remarks: {error}")))
 }
 
 /// The passes to run; checks all names of passes in the options.
@@ -37,7 +65,9 @@ pub fn optimize(
 /// # Errors
 /// If there is no pass of such a name.
 pub fn pipeline(options: &Options) -> Result<Pipeline, Failure> {
-    for name in options.print_before.iter().chain(&options.print_after) {
+    remarks(options)?;
+    let shown = options.print_before.iter().chain(&options.print_after);
+    for name in shown.chain(&options.print_changed) {
         if name != "all" {
             parse(name)?;
         }
@@ -80,7 +110,7 @@ impl Observer for Printer<'_> {
         if names(&self.options.print_before, pass) {
             self.print(&format!("; before {}", pass.name), &text::print(module));
         }
-        if self.options.print_changed {
+        if names(&self.options.print_changed, pass) {
             self.before = Some(text::print(module));
         }
     }
@@ -100,7 +130,7 @@ impl Observer for Printer<'_> {
 impl Printer<'_> {
     fn print(&self, title: &str, text: &str) {
         self.console.line(title);
-        self.console.line(text.trim_end());
+        self.console.text(text);
     }
 }
 
@@ -128,7 +158,9 @@ mod tests {
     #[test]
     fn unknown_passes_are_refused_wherever_they_are_named() {
         let message = "there is no pass `spcc`; --passes without a list describes all passes";
-        for option in ["--passes=spcc", "--print-after=spcc", "--print-before=spcc"] {
+        for option in
+            ["--passes=spcc", "--print-after=spcc", "--print-before=spcc", "--print-changed=spcc"]
+        {
             assert_eq!(chosen(&[option]), Err(Failure::Message(message.to_owned())));
         }
         assert!(chosen(&["--print-after=all"]).is_ok());

@@ -62,6 +62,8 @@ fn bad_input_is_refused_with_a_reason() {
         (&["-p4", "-e", "probe begin {}", "-r", "/none"], "/none"),
         (&["-p3", "-e", "probe begin {}", "--passes=sccq"], "error: there is no pass `sccq`"),
         (&["-p3", "-e", "probe begin {}", "--print-after=x"], "error: there is no pass `x`"),
+        (&["-p3", "-e", "probe begin {}", "--print-changed=x"], "error: there is no pass `x`"),
+        (&["-p3", "-e", "probe begin {}", "--remarks=mist"], "error: --remarks: `mist` is neither"),
         (&["-p3", "-e", "probe begin {}", "-o", "/no/file"], "error: cannot write /no/file"),
         (&["count.ko", "word"], "error: `word` is not a module parameter"),
     ];
@@ -139,9 +141,95 @@ fn passes_can_be_watched() {
     assert!(changes.lines().any(|line| line.starts_with("-  ") && line.contains("load @a")));
     let after = said(&["--print-after=sccp", "--passes=sccp", "--verify-each"]);
     assert!(after.starts_with("; after sccp\nfile f0"), "{after}");
+    assert_eq!(said(&["--print-changed=sccp", "--passes=gvn"]), "");
     let before = said(&["--print-before=all", "-O0"]);
     assert_eq!(before, "", "no pass runs under -O0");
     assert!(said(&["--time-passes"]).contains("  sccp\n"));
+}
+
+/// Two probes that share a global which must stay locked, and one that is folded.
+const SHARED: &str = "global hits, mask = 3\n\
+                      probe timer.profile { hits += cpu() & mask }\n\
+                      probe timer.s(1) { println(hits); hits = 0 }";
+
+#[test]
+fn remarks_are_notes_or_json() {
+    let said = |filter: &str| stderr(&xlate(&["-p3", "-e", SHARED, filter]));
+    let notes = said("--remarks=disciplines,lock-sets");
+    let missed = "note[disciplines: missed]: `hits` stays locked: ";
+    assert!(notes.contains(missed) && notes.contains("┌─ <command line>:2:"), "{notes}");
+    assert!(notes.contains("2 │ probe timer.profile { hits += cpu() & mask }"), "{notes}");
+    assert!(
+        said("--remarks").contains("note[global-constness]: `mask` is the constant 3"),
+        "folded"
+    );
+    let json = said("--remarks=missed,json");
+    for line in json.lines() {
+        let remark: serde_json::Value = serde_json::from_str(line).expect("one object a line");
+        assert_eq!((&remark["kind"], &remark["line"]), (&"missed".into(), &2.into()), "{line}");
+        assert_eq!(remark["file"], "<command line>");
+    }
+    assert_eq!(json.lines().count(), 1, "{json}");
+}
+
+#[test]
+fn statistics_can_be_parsed() {
+    let said = stderr(&xlate(&["-p3", "-e", SHARED, "--stats"]));
+    let (passes, sizes) = said.split_once("\n\n").expect("two tables");
+    let rows: Vec<Vec<&str>> =
+        passes.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    assert!(rows.is_sorted_by_key(|row| row[1]), "{passes}");
+    assert!(rows.iter().all(|row| row[0].parse::<u64>().is_ok()), "{passes}");
+    assert!(rows.contains(&vec!["1", "global-constness", "reads", "folded"]), "{passes}");
+    let globals = sizes.lines().find(|line| line.ends_with("  globals")).expect("a row");
+    assert_eq!(globals.split_whitespace().collect::<Vec<_>>(), ["2", "1", "globals"]);
+}
+
+#[test]
+fn the_passes_can_be_stopped_in_the_middle() {
+    let limited = |limit: &str| xlate(&["--emit=ir", "-e", SHARED, "--opt-bisect-limit", limit]);
+    let none = limited("0");
+    assert_eq!(none.stdout, xlate(&["--emit=ir", "-e", SHARED, "-O0"]).stdout);
+    assert!(stderr(&none).starts_with("bisect: skip    1 duplicate-functions on module\n"));
+    let all = limited("99999");
+    assert_eq!(all.stdout, xlate(&["--emit=ir", "-e", SHARED]).stdout);
+    assert!(!stderr(&all).contains("skip"));
+    let three = stderr(&limited("3"));
+    assert_eq!(three.matches("bisect: run ").count(), 3, "{three}");
+    assert!(three.contains("bisect: skip    4 "), "{three}");
+}
+
+/// The pass that folds the global is the one that a check for the global blames.
+#[test]
+fn the_pass_at_fault_is_named() {
+    let bisect = |command: &str| xlate(&["-e", SHARED, "--bisect", command]);
+    let found = bisect("grep -q 'load @mask' $XLATE_IR");
+    let verdict = stdout(&found);
+    assert!(verdict.starts_with("pass `global-constness` is at fault: step "), "{verdict}");
+    assert!(verdict.contains("\n-  ") && verdict.contains("load @mask"), "{verdict}");
+    let number: u64 = verdict
+        .split_once(": step ")
+        .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok())
+        .expect("a number");
+    // The verdict is what stopping there shows.
+    for (limit, there) in [(number - 1, true), (number, false)] {
+        let limit = format!("--opt-bisect-limit={limit}");
+        let ir = stdout(&xlate(&["--emit=ir", "-e", SHARED, &limit]));
+        assert_eq!(ir.contains("load @mask"), there, "{limit}");
+    }
+    assert!(stderr(&found).contains(" steps: good\n"), "{}", stderr(&found));
+
+    let by_c = stdout(&bisect("grep -q xl_write_lock $XLATE_C && [ $XLATE_LIMIT -lt 7 ]"));
+    assert!(by_c.contains(": step 7 of "), "{by_c}");
+    for (command, message) in [
+        ("false", "error: the command fails before any pass has run"),
+        ("true", "error: the command succeeds after all "),
+        ("/no/such/command", "error: the command of --bisect cannot be run: the shell says 127"),
+    ] {
+        let output = bisect(command);
+        assert_eq!((output.status.code(), stdout(&output)), (Some(1), String::new()));
+        assert!(stderr(&output).contains(message), "{}", stderr(&output));
+    }
 }
 
 #[test]

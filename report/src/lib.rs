@@ -2,6 +2,11 @@
 //!
 //! Everything here turns data of the other stages into text; nothing here decides anything.
 
+pub mod bisect;
 pub mod diff;
 pub mod graph;
+mod json;
+pub mod measure;
+pub mod remarks;
+pub mod stats;
 pub mod time;
