@@ -6,7 +6,6 @@ use tempfile::TempDir;
 
 use crate::Bed;
 use crate::kernel::{copy_floors, kbuild, pass_4};
-use crate::peer::tell;
 use crate::table::Row;
 use crate::tools::{median, milliseconds};
 
@@ -25,8 +24,9 @@ pub(crate) fn measure(bed: &Bed) -> io::Result<Vec<Row>> {
             ours.push(milliseconds(&mut pass_4(bed, &case.script, &folder.path().join("cache")))?);
             floors.push(milliseconds(&mut kbuild(&bed.kernel, &floor))?);
             if let Some(peer) = bed.peer.as_ref().filter(|_| round == 0) {
-                let mut passes = peer.passes(4, &bed.kernel, &case.script, folder.path());
-                peers.extend(tell(milliseconds(passes.args(["-m", "peer"]))));
+                peer.forget_headers()?;
+                let passes = peer.passes(4, &bed.kernel, case, folder.path());
+                peers.extend(passes.map(|passes| passes.milliseconds[3]));
             }
         }
         rows.extend(median(ours).map(|value| Row {

@@ -96,10 +96,7 @@ fn loads(bed: &Bed, folder: &Path) -> io::Result<Vec<Load>> {
     for case in &bed.cases {
         let ours = translate(bed, &case.script, &folder.join("cache"))?;
         let place = folder.join("peer");
-        let peers = bed
-            .peer
-            .as_ref()
-            .and_then(|peer| peer.build(&bed.kernel, &case.name, &case.script, &place));
+        let peers = bed.peer.as_ref().and_then(|peer| peer.build(&bed.kernel, case, &place));
         let modules = [Some(ours), peers];
         for (module, peer) in modules.into_iter().zip([false, true]) {
             let Some(module) = module else { continue };

@@ -5,6 +5,7 @@ mod compile;
 mod cost;
 mod kernel;
 mod peer;
+mod recorded;
 mod size;
 mod table;
 mod tools;
@@ -33,6 +34,9 @@ struct Options {
     /// A SystemTap to measure beside (its `stap`), version 5 or later for `cost`.
     #[arg(long, value_name = "PATH")]
     stap: Option<PathBuf>,
+    /// Keep the instructions and sizes of that SystemTap in bench/recorded, for runs without one.
+    #[arg(long, requires = "stap")]
+    record: bool,
     /// The kernel to measure on; by default the newest 6.1 that is installed.
     #[arg(short = 'r', long = "kernel", value_name = "RELEASE")]
     kernel: Option<String>,
@@ -106,13 +110,23 @@ fn run(options: &Options) -> io::Result<()> {
         (Bench::Compile, compile::measure),
         (Bench::Size, size::measure),
     ];
+    let record = fs::read_to_string(recorded::file(&bed.here)).unwrap_or_default();
     let mut rows = Vec::new();
     for (bench, measure) in benches {
         if options.bench == bench || options.bench == Bench::All {
-            let new = measure(&bed)?;
+            let mut new = measure(&bed)?;
+            let from_record = bed.peer.is_none() && recorded::fill(&mut new, &record);
             print!("{}", table::table(&new));
+            if from_record {
+                let about = record.lines().next().unwrap_or_default();
+                println!("SystemTap as {}", about.trim_start_matches(['#', ' ']));
+            }
             rows.extend(new);
         }
+    }
+    if let Some(peer) = bed.peer.as_ref().filter(|_| options.record) {
+        let about = format!("recorded: {}, kernel {}", peer.version(), bed.kernel);
+        recorded::write(&bed.here, &about, &rows)?;
     }
     match &options.json {
         Some(path) => fs::write(path, table::json(&rows))

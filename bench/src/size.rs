@@ -21,10 +21,7 @@ pub(crate) fn measure(bed: &Bed) -> io::Result<Vec<Row>> {
     for case in &bed.cases {
         let module = translate(bed, &case.script, &folder.path().join("cache"))?;
         let place = folder.path().join(&case.name);
-        let peer = bed
-            .peer
-            .as_ref()
-            .and_then(|peer| peer.build(&bed.kernel, &case.name, &case.script, &place));
+        let peer = bed.peer.as_ref().and_then(|peer| peer.build(&bed.kernel, case, &place));
         sizes.push(Row {
             bench: "size",
             case: case.name.clone(),
@@ -35,14 +32,13 @@ pub(crate) fn measure(bed: &Bed) -> io::Result<Vec<Row>> {
         });
         let mut xlate = Command::new(&bed.xlate);
         let c = output(xlate.args(["-p3", "-r", &bed.kernel]).arg(&case.script))?;
-        let peer =
-            bed.peer.as_ref().and_then(|peer| peer.text(&bed.kernel, &case.script, folder.path()));
+        let peer = bed.peer.as_ref().and_then(|peer| peer.passes(3, &bed.kernel, case, &place));
         lines.push(Row {
             bench: "size",
             case: case.name.clone(),
             metric: "lines_of_c",
             value: c.lines().count() as f64,
-            peer: peer.map(|c| c.lines().count() as f64),
+            peer: peer.map(|passes| passes.text.lines().count() as f64),
             floor: None,
         });
     }

@@ -6,16 +6,22 @@ use std::time::Instant;
 
 /// Runs a program to its end; gives its standard output.
 pub(crate) fn output(command: &mut Command) -> io::Result<String> {
+    Ok(outputs(command)?.0)
+}
+
+/// Runs a program to its end; gives what it wrote to standard output and standard error.
+pub(crate) fn outputs(command: &mut Command) -> io::Result<(String, String)> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let output = command
         .stdin(Stdio::null())
         .output()
         .map_err(|error| io::Error::other(format!("{command:?}: {error}")))?;
     match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        true => Ok((text(&output.stdout), text(&output.stderr))),
         false => Err(io::Error::other(format!(
             "{command:?}: {}\n{}",
             output.status,
-            String::from_utf8_lossy(&output.stderr).trim_end()
+            text(&output.stderr).trim_end()
         ))),
     }
 }

@@ -6,7 +6,6 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::Bed;
-use crate::peer::tell;
 use crate::table::Row;
 use crate::tools::{median, milliseconds};
 
@@ -27,8 +26,8 @@ pub(crate) fn measure(bed: &Bed) -> io::Result<Vec<Row>> {
             ours.push(milliseconds(xlate.args(["-p3", "-r", &bed.kernel]).arg(&case.script))?);
             floors.push(milliseconds(Command::new(&bed.xlate).arg("--version"))?);
             if let Some(peer) = bed.peer.as_ref().filter(|_| round < PEER_ROUNDS) {
-                let mut passes = peer.passes(3, &bed.kernel, &case.script, folder.path());
-                peers.extend(tell(milliseconds(&mut passes)));
+                let passes = peer.passes(3, &bed.kernel, case, folder.path());
+                peers.extend(passes.map(|passes| passes.milliseconds.iter().sum::<f64>()));
             }
         }
         rows.extend(median(ours).map(|value| Row {
