@@ -90,7 +90,7 @@ fn check(
         .args(["-c", command])
         .env("XLATE_LIMIT", limit.to_string())
         .env("XLATE_IR", write(folder, "script.xir", &text::print(module))?)
-        .env("XLATE_C", write(folder, "script.c", &emit(module, macros)?)?)
+        .env("XLATE_C", write(folder, "script.c", &emit(module, macros)?.c)?)
         .stdin(Stdio::null())
         .stdout(output)
         .status()

@@ -5,7 +5,7 @@ use std::io;
 use std::thread;
 
 use clap::Parser;
-use xlate_codegen::EmitOptions;
+use xlate_codegen::{EmitOptions, Emitted};
 use xlate_elaborate::listing;
 use xlate_elaborate::program::Program;
 use xlate_ir::module::Module;
@@ -189,25 +189,19 @@ fn translate(
         Some(Emit::Cfg) => return print(&xlate_report::graph::control_flow(&module)),
         _ => {}
     }
-    let source = emit(&module, translator.macros())?;
+    let source = emit(&module, translator.macros())?.c;
     report(options, console, pass, "translated to C");
     if emitted == Some(Emit::C) { print(&source) } else { Ok(Some(source)) }
 }
 
 /// The C of a module, with macros defined ahead of everything.
-pub(crate) fn emit(module: &Module, macros: &[(String, String)]) -> Result<String, Failure> {
+pub(crate) fn emit(module: &Module, macros: &[(String, String)]) -> Result<Emitted, Failure> {
     let options = EmitOptions {
         generator: concat!("xlate ", env!("CARGO_PKG_VERSION")).to_owned(),
+        macros: macros.to_vec(),
         ..EmitOptions::default()
     };
-    let emitted = xlate_codegen::emit(module, &options);
-    let c = emitted.map_err(|error| Failure::Message(error.to_string()))?.c;
-    let define = |(name, value): &(String, String)| format!("#define {name} {value}\n");
-    let defines: String = macros.iter().map(define).collect();
-    Ok(match c.find("#include") {
-        Some(at) => format!("{}{defines}{}", &c[..at], &c[at..]),
-        None => defines + &c,
-    })
+    xlate_codegen::emit(module, &options).map_err(|error| Failure::Message(error.to_string()))
 }
 
 fn report(options: &Options, console: Console, pass: Running, what: &str) {

@@ -91,7 +91,7 @@ fn declare_here(list: &mut Vec<Stmt>, mut own: BTreeMap<String, String>, order: 
     // those is from a function of the script.
     let spends = |value: &Expr| value.calls_script();
     let budget = match list.first() {
-        Some(Stmt::Expr(Expr::Call(name, _))) if name == "xl_budget" => Some(list.remove(0)),
+        Some(Stmt::Expr(Expr::Call(name, _))) if &**name == "xl_budget" => Some(list.remove(0)),
         _ => None,
     };
     // Places are named by address in the first values of others.
@@ -106,8 +106,8 @@ fn declare_here(list: &mut Vec<Stmt>, mut own: BTreeMap<String, String>, order: 
     while let Some(stmt) = list.get(at) {
         match stmt {
             Stmt::Assign(_, value) if budget.is_some() && spends(value) => break,
-            Stmt::Assign(Expr::Atom(name), value) => match own.remove(name) {
-                Some(ty) => declarations.push(Stmt::Define(ty, name.clone(), value.clone())),
+            Stmt::Assign(Expr::Atom(name), value) => match own.remove(&**name) {
+                Some(ty) => declarations.push(Stmt::Define(ty, name.to_string(), value.clone())),
                 None => break,
             },
             _ => break,

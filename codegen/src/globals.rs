@@ -118,10 +118,10 @@ impl Definition<'_> {
                         Expr::atom(format!(".len = {}", bytes.len())),
                         Expr::infix("=", Expr::atom(".s"), Expr::Str(bytes.to_vec())),
                     ];
-                    let value = Expr::Braces(String::new(), fields);
+                    let value = Expr::Braces(String::new().into(), fields);
                     let mut writer = Writer::new(|label| label.0.to_string());
                     writer.line_of(&format!("static {element} {name} = "), &value, ";");
-                    writer.finish().trim_end().to_owned()
+                    writer.finish().as_str().trim_end().to_owned()
                 }
             }
             _ => format!("static {element} {name};"),

@@ -12,6 +12,7 @@ use xlate_ir::types::{Discipline, Pos};
 use crate::body::{self, Shared, Signature};
 use crate::c::expr::has_word;
 use crate::c::literal;
+use crate::c::text::Text;
 use crate::embedded;
 use crate::facts::Facts;
 use crate::globals;
@@ -21,18 +22,20 @@ use crate::probes::{self, Record};
 use crate::regex;
 use crate::walks::{Owner, Snapshots};
 
-/// How to emit; nothing of it belongs to one module.
+/// How to emit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EmitOptions {
     /// The name and version that the first comment gives as the translator's.
     pub generator: String,
     /// Whether the text of each handler and function is preceded by its script position.
     pub positions: bool,
+    /// Macros to define ahead of all headers: names and values.
+    pub macros: Vec<(String, String)>,
 }
 
 impl Default for EmitOptions {
     fn default() -> Self {
-        Self { generator: "xlate".to_owned(), positions: true }
+        Self { generator: "xlate".to_owned(), positions: true, macros: Vec::new() }
     }
 }
 
@@ -41,6 +44,9 @@ impl Default for EmitOptions {
 pub struct Emitted {
     /// The C file.
     pub c: String,
+    /// Lines of it, counted from 1, and the places in the script that they come from; in order, each
+    /// pair once. Lines that no place made are left out.
+    pub origins: Vec<(usize, Pos)>,
     /// The frames that each CPU keeps for strings, in order of emission.
     pub frames: Vec<FrameSize>,
 }
@@ -90,6 +96,16 @@ impl fmt::Display for EmitError {
 
 impl std::error::Error for EmitError {}
 
+/// An empty line, then lines that all come from one place.
+fn headed(lines: &str, pos: Option<Pos>) -> Text {
+    let mut text = Text::plain("\n");
+    text.push_str(lines);
+    if let Some(pos) = pos {
+        text.mark(1, pos);
+    }
+    text
+}
+
 /// Emits a module as C.
 ///
 /// # Errors
@@ -107,7 +123,8 @@ pub fn emit(module: &Module, options: &EmitOptions) -> Result<Emitted, EmitError
     let names = ModuleNames::of(module);
     let snapshots = Snapshots::of(&facts);
     let shared = Shared { facts: &facts, names: &names, snapshots: &snapshots };
-    let mut file = File { shared: &shared, options, needs: Needs::default(), code: String::new() };
+    let mut file =
+        File { shared: &shared, options, needs: Needs::default(), code: Text::default() };
     file.functions();
     file.handlers();
     file.assemble()
@@ -118,7 +135,7 @@ struct File<'a> {
     options: &'a EmitOptions,
     needs: Needs,
     /// Functions and handlers.
-    code: String,
+    code: Text,
 }
 
 impl File<'_> {
@@ -163,17 +180,17 @@ impl File<'_> {
             }
             if component.recursive {
                 for (declaration, _) in &texts {
-                    let _ = write!(self.code, "\n{declaration}");
+                    self.code.push_str(&format!("\n{declaration}"));
                 }
             }
             for (_, text) in texts {
-                self.code.push_str(&text);
+                self.code.push(&text);
             }
         }
     }
 
     /// The declaration and the text of a function.
-    fn function(&mut self, function: Function) -> (String, String) {
+    fn function(&mut self, function: Function) -> (String, Text) {
         let facts = self.shared.facts;
         let data = &facts.module.functions[function];
         let comment = self.comment(data.pos, &format!("function {}", data.name));
@@ -182,18 +199,20 @@ impl File<'_> {
                 let owner = Owner::Function(function);
                 let (signature, text) =
                     body::emit(self.shared, &mut self.needs, owner, body, data.result, data.pos);
-                let own = format!("\n{comment}{}{text}", signature.text(""));
+                let mut own = headed(&format!("{comment}{}", signature.text("")), data.pos);
+                own.push(&text);
                 if !facts.is_recursive(function) {
                     return (signature.text(";"), own);
                 }
                 let (outer, wrapper) = self.nested(function, &signature);
-                (outer.text(";"), format!("{own}\n{}{wrapper}", outer.text("")))
+                own.push_str(&format!("\n{}{wrapper}", outer.text("")));
+                (outer.text(";"), own)
             }
             FunctionCode::C { text, names, effects } => {
                 let (signature, macros, body) =
                     embedded::emit(self.shared, &mut self.needs, function, text, names, effects);
-                let text = format!("\n{comment}{macros}{}{body}", signature.text(""));
-                (signature.text(";"), text)
+                let text = format!("{comment}{macros}{}{body}", signature.text(""));
+                (signature.text(";"), headed(&text, data.pos))
             }
         }
     }
@@ -240,7 +259,8 @@ impl File<'_> {
             let owner = Owner::Handler(handler);
             let (signature, text) =
                 body::emit(self.shared, &mut self.needs, owner, &data.body, None, data.pos);
-            let _ = write!(self.code, "\n{comment}{}{text}", signature.text(""));
+            self.code.push(&headed(&format!("{comment}{}", signature.text("")), data.pos));
+            self.code.push(&text);
         }
     }
 
@@ -263,7 +283,7 @@ impl File<'_> {
         let facts = self.shared.facts;
         let names = self.shared.names;
         let orders = globals::orders(facts, names, &self.needs);
-        let used = format!("{orders}{}", self.code);
+        let used = format!("{orders}{}", self.code.as_str());
         let mut setup = Vec::new();
         let global_text = globals::emit(facts, names, &mut self.needs, &used, &mut setup);
         let snapshots = globals::snapshots(facts, names, self.shared.snapshots, &used);
@@ -284,6 +304,9 @@ impl File<'_> {
         c.push_str(&defines(&facts.module.limits, facts, &self.needs, !frame.is_empty()));
         self.needs.headers.insert("context.h");
         self.add_headers(&format!("{global_text}{used}{tables}"));
+        for (name, value) in &self.options.macros {
+            let _ = writeln!(c, "#define {name} {value}");
+        }
         for header in &self.needs.headers {
             let _ = writeln!(c, "#include \"{header}\"");
         }
@@ -298,7 +321,8 @@ impl File<'_> {
         c.push_str(&records);
         c.push_str(&regexes);
         c.push_str(&orders);
-        c.push_str(&self.code);
+        let mut c = Text::plain(&c);
+        c.push(&self.code);
         c.push_str(&tables);
         c.push_str("\n#include \"module.h\"\n");
         let frames = self
@@ -307,7 +331,8 @@ impl File<'_> {
             .iter()
             .map(|frame| FrameSize { function: frame.function.clone(), bytes: frame.bytes })
             .collect();
-        Ok(Emitted { c, frames })
+        let (c, origins) = c.finish();
+        Ok(Emitted { c, origins, frames })
     }
 
     /// Adds the headers of what expressions and types use without asking.

@@ -130,3 +130,56 @@ fn what_cannot_be_emitted_is_said() {
                 v1 = match re0, v0: long\n  print \"%d\", v1\n  ret\n}";
     assert_eq!(failure(text), "regular expression \"(a\": unmatched (");
 }
+
+/// The C of each place in the script, lines trimmed.
+#[test]
+fn lines_know_their_places() {
+    let module = parse(
+        "file f0 \"a.stp\"
+global @n: long @f0:1:8
+probe timer.profile -> @h0 @f0:2:1
+handler @h0 @f0:2:1 {
+b0:
+  lock @n:write                         @f0:4:3
+  v0 = ctx.pid: long                    @f0:3:7
+  v1 = const 10: long                   @f0:3:15
+  v2 = cmp.gt v0, v1: long              @f0:3:13
+  branch v2, b1, b2
+b1:
+  update.add @n, v0                     @f0:4:3
+  v3 = load @n: long                    @f0:5:20
+  print \"%d\\n\", v3                   @f0:5:5
+  jump b3(v1)
+b2:
+  v4 = const 3: long                    @f0:6:9
+  jump b3(v4)
+b3(v5: long):
+  store @n, v5                          @f0:7:3
+  unlock @n                             @f0:7:3
+  ret
+}
+",
+    )
+    .expect("a module");
+    let emitted = emit(&module, &EmitOptions::default()).expect("it is emitted");
+    let lines: Vec<&str> = emitted.c.lines().collect();
+    let at = |line: u32| -> Vec<&str> {
+        let here = emitted.origins.iter().filter(|(_, pos)| pos.line == line);
+        let mut found: Vec<&str> = here.map(|(number, _)| lines[number - 1].trim()).collect();
+        found.dedup();
+        found
+    };
+    assert_eq!(
+        at(2),
+        ["/* a.stp:2:1: timer.profile */", "static void handler_0(struct xl_context *c)"]
+    );
+    assert_eq!(at(3), ["pid = xl_ctx_pid(c);", "if (pid > 10) {", "t = 10;"]);
+    assert_eq!(
+        at(4),
+        ["unsigned long flags = xl_irq_off();", "if (!xl_write_lock(c, &g_n_lock))", "g_n += pid;"]
+    );
+    assert_eq!(at(5), ["xl_print_long(c, g_n);", "xl_print(c, \"\\n\");"]);
+    assert_eq!(at(6), ["t = 3;"]);
+    assert_eq!(at(7), ["g_n = t;", "xl_write_unlock(&g_n_lock);"]);
+    assert!(emitted.origins.is_sorted());
+}

@@ -26,7 +26,7 @@ impl BodyEmitter<'_> {
             .map(|(&key, &ty)| self.value_as(key, Repr::of(ty)))
             .collect();
         let struct_name = if words { "key" } else { "lookup" };
-        Expr::Braces(format!("(struct {name}_{struct_name})"), fields).address()
+        Expr::Braces(format!("(struct {name}_{struct_name})").into(), fields).address()
     }
 
     fn array_call(&mut self, function: &str, place: &Place) -> Expr {
@@ -181,7 +181,7 @@ impl BodyEmitter<'_> {
             (self.put(place, pos), "->")
         };
         let text = match &statistic {
-            Expr::Atom(text) => text.clone(),
+            Expr::Atom(text) => text.to_string(),
             _ => String::new(),
         };
         let member = |name: &str| Expr::atom(format!("{text}{dot}{name}"));
@@ -302,7 +302,7 @@ impl BodyEmitter<'_> {
         let _ = pos;
         let (statistic, dot, empty) = self.checked_statistic(place);
         let text = match &statistic {
-            Expr::Atom(text) => text.clone(),
+            Expr::Atom(text) => text.to_string(),
             _ => String::new(),
         };
         let mut args = vec![context(), Expr::atom(format!("{text}{dot}histogram"))];

@@ -12,6 +12,7 @@ use super::{BodyEmitter, Shared, context};
 use crate::c::expr::{Binding, Expr, words};
 use crate::c::layout::{Writer, flat};
 use crate::c::stmt::Stmt;
+use crate::c::text::Text;
 use crate::declare;
 use crate::flow::graph::Graph;
 use crate::flow::{in_place, reduce, structure, tidy, unread};
@@ -46,7 +47,7 @@ impl Signature {
         );
         let mut writer = Writer::new(|label| label.0.to_string());
         writer.line_of("", &head, end);
-        writer.finish()
+        writer.finish().finish().0
     }
 }
 
@@ -58,7 +59,7 @@ pub(crate) fn emit(
     body: &Body,
     result: Option<Type>,
     pos: Option<Pos>,
-) -> (Signature, String) {
+) -> (Signature, Text) {
     let facts = shared.facts;
     let is_function = matches!(owner, Owner::Function(_));
     let folding = Folding::of(facts, body, result);
@@ -84,6 +85,7 @@ pub(crate) fn emit(
         block: body.entry(),
         copied: interference.copied,
         node: 0,
+        origin: pos,
         nodes: BTreeMap::new(),
         landings: BTreeMap::new(),
         catch: None,
@@ -101,7 +103,7 @@ pub(crate) fn emit(
 }
 
 impl BodyEmitter<'_> {
-    fn emit(mut self) -> (Signature, String) {
+    fn emit(mut self) -> (Signature, Text) {
         let mut list = self.prologue();
         self.blocks();
         reduce::reduce(&mut self.graph);
@@ -124,7 +126,10 @@ impl BodyEmitter<'_> {
             None => format!("label_{}", label.0),
         });
         writer.block(&list);
-        (signature, format!("{{\n{}}}\n", writer.finish()))
+        let mut text = Text::plain("{\n");
+        text.push(&writer.finish());
+        text.push_str("}\n");
+        (signature, text)
     }
 
     /// The variables that view strings in globals or under a walk.
@@ -137,7 +142,7 @@ impl BodyEmitter<'_> {
                 && !self.copied.contains(result.index())
                 && let Expr::Atom(name) = name
             {
-                names.insert(name);
+                names.insert(name.to_string());
             }
         }
         names

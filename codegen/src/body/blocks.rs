@@ -215,7 +215,8 @@ impl BodyEmitter<'_> {
             .as_ref()
             .filter(|_| local.copies && !is_literal)
             .map(|place| place.address.clone());
-        Some(Copy { to, name: local.name, repr: local.repr, value, reads, place })
+        let origin = self.folding.definition(arg).and_then(|inst| self.body.insts[inst].pos);
+        Some(Copy { to, name: local.name, repr: local.repr, value, reads, place, origin })
     }
 
     /// Saves the value of an assignment in a variable, with its text if some text is copied.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use xlate_ir::types::Pos;
+
 use crate::c::expr::Expr;
 use crate::c::stmt::Stmt;
 use crate::repr::Repr;
@@ -20,6 +22,8 @@ pub(super) struct Copy {
     pub(super) reads: BTreeSet<usize>,
     /// Whether the string itself is copied, to the variable's place.
     pub(super) place: Option<String>,
+    /// Where in the script the value comes from.
+    pub(super) origin: Option<Pos>,
 }
 
 /// Saves a value, given what it is, whether some text is copied to a place, and the statements so far;
@@ -38,7 +42,11 @@ pub(super) fn in_sequence(mut copies: Vec<Copy>, save: &mut Save) -> Vec<Stmt> {
                     Some(place) => Expr::call("xl_set", vec![Expr::atom(place), copy.value]),
                     None => copy.value,
                 };
-                list.push(Stmt::Assign(Expr::atom(copy.name), value));
+                let mut assign = Stmt::Assign(Expr::atom(copy.name), value);
+                if let Some(pos) = copy.origin {
+                    assign.stamp(pos);
+                }
+                list.push(assign);
             }
             Err(at) => {
                 let copies_text = copies.iter().any(|copy| copy.place.is_some());
@@ -82,7 +90,7 @@ mod tests {
     fn evaluate(expr: &Expr, vars: &BTreeMap<String, i64>) -> i64 {
         match expr {
             Expr::Long(n) => *n,
-            Expr::Atom(name) => vars[name],
+            Expr::Atom(name) => vars[&**name],
             Expr::Infix(_, a, b) => evaluate(a, vars).wrapping_mul(3) + evaluate(b, vars),
             other => panic!("{other:?}"),
         }
@@ -104,7 +112,15 @@ mod tests {
                     let value = reads.iter().fold(Expr::Long(to as i64), |sum, &from| {
                         Expr::infix("+", sum, Expr::atom(name(from)))
                     });
-                    Copy { to, name: name(to), repr: Repr::Long, value, reads, place: None }
+                    Copy {
+                        to,
+                        name: name(to),
+                        repr: Repr::Long,
+                        value,
+                        reads,
+                        place: None,
+                        origin: None,
+                    }
                 })
                 .collect();
             let wanted: Vec<i64> =
@@ -120,7 +136,7 @@ mod tests {
             for stmt in &list {
                 let Stmt::Assign(Expr::Atom(to), value) = stmt else { panic!("{stmt:?}") };
                 let value = evaluate(value, &vars);
-                vars.insert(to.clone(), value);
+                vars.insert(to.to_string(), value);
             }
             let found: Vec<i64> = (0..VARIABLES).map(|n| vars[&name(n)]).collect();
             assert_eq!(found, wanted, "{code:b}: {list:?}");

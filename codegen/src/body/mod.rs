@@ -62,6 +62,8 @@ struct BodyEmitter<'a> {
     copied: BitSet,
     /// The node that statements go to.
     node: usize,
+    /// Where in the script the instruction stands that is being emitted.
+    origin: Option<Pos>,
     /// The node that each block starts.
     nodes: BTreeMap<Block, usize>,
     /// For blocks that both errors and other ways lead to: the node that takes the error.
@@ -90,8 +92,16 @@ impl<'a> BodyEmitter<'a> {
         self.shared.facts
     }
 
-    fn push(&mut self, stmt: Stmt) {
+    fn push(&mut self, mut stmt: Stmt) {
+        self.stamp(&mut stmt);
         self.graph.nodes[self.node].stmts.push(stmt);
+    }
+
+    /// Says of a statement that it comes from where the instruction at hand stands.
+    fn stamp(&self, stmt: &mut Stmt) {
+        if let Some(pos) = self.origin {
+            stmt.stamp(pos);
+        }
     }
 
     fn call(&mut self, name: &str, args: Vec<Expr>) {
@@ -104,7 +114,11 @@ impl<'a> BodyEmitter<'a> {
     }
 
     /// A test for a run-time error: if `cond` holds, does `raise` and leaves, or goes to the `catch`.
-    fn check(&mut self, cond: Expr, raise: Vec<Stmt>) {
+    fn check(&mut self, mut cond: Expr, mut raise: Vec<Stmt>) {
+        raise.iter_mut().for_each(|stmt| self.stamp(stmt));
+        if let Some(pos) = self.origin {
+            cond.stamp(pos, u32::MAX);
+        }
         match self.catch.clone() {
             Some(mut edge) => {
                 edge.copies.splice(0..0, raise);
@@ -124,6 +138,7 @@ impl<'a> BodyEmitter<'a> {
 
     /// An error that is certain. What follows in the block is emitted, but nothing leads there.
     fn raise_now(&mut self, mut raise: Vec<Stmt>) {
+        raise.iter_mut().for_each(|stmt| self.stamp(stmt));
         match self.catch.clone() {
             Some(mut edge) => {
                 edge.copies.splice(0..0, raise);

@@ -14,6 +14,18 @@ use crate::repr::{self, Repr};
 impl BodyEmitter<'_> {
     /// Emits an instruction at its place: all of it, or the check ahead of one that is folded.
     pub(super) fn instruction(&mut self, inst: Inst) {
+        let outer = self.enter(inst);
+        self.instruction_here(inst);
+        self.origin = outer;
+    }
+
+    /// Has what is emitted next come from where an instruction stands; gives where it came from.
+    pub(super) fn enter(&mut self, inst: Inst) -> Option<Pos> {
+        let pos = self.body.insts[inst].pos.or(self.origin);
+        std::mem::replace(&mut self.origin, pos)
+    }
+
+    fn instruction_here(&mut self, inst: Inst) {
         let body = self.body;
         let data = &body.insts[inst];
         if !self.folding.is_statement(self.facts(), body, inst) {

@@ -12,6 +12,9 @@ use crate::fold::Home;
 use crate::repr::Repr;
 use crate::walks::Owner;
 
+/// How deep the expression of one instruction goes before that of an operand begins, at most.
+const OWN_DEPTH: u32 = 6;
+
 impl BodyEmitter<'_> {
     /// The representation of a value.
     pub(super) fn repr(&self, value: Value) -> Repr {
@@ -78,6 +81,16 @@ impl BodyEmitter<'_> {
 
     /// The expression of an instruction that is folded into its use.
     pub(super) fn operation(&mut self, inst: Inst) -> Expr {
+        let outer = self.enter(inst);
+        let mut expr = self.operation_here(inst);
+        if let Some(pos) = self.origin {
+            expr.stamp(pos, OWN_DEPTH);
+        }
+        self.origin = outer;
+        expr
+    }
+
+    fn operation_here(&mut self, inst: Inst) -> Expr {
         let body = self.body;
         let data = &body.insts[inst];
         match &data.op {
@@ -202,7 +215,7 @@ impl BodyEmitter<'_> {
     /// A field of a statistic that is not empty.
     pub(super) fn stat_field(&mut self, statistic: &Expr, dot: &str, field: StatField) -> Expr {
         let text = match statistic {
-            Expr::Atom(text) => text.clone(),
+            Expr::Atom(text) => text.to_string(),
             _ => String::new(),
         };
         let member = |name: &str| Expr::atom(format!("{text}{dot}{name}"));

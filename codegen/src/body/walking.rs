@@ -51,7 +51,7 @@ impl BodyEmitter<'_> {
 
     fn text_of(&mut self, ty: &str, name: &str) -> String {
         match self.fresh(ty, name) {
-            Expr::Atom(text) => text,
+            Expr::Atom(text) => text.to_string(),
             _ => String::new(),
         }
     }

@@ -1,5 +1,9 @@
 //! C expressions as a tree, so that parentheses are few and conditions can be turned around.
 
+use xlate_ir::types::Pos;
+
+use super::text::Name;
+
 /// Whether an expression has the type `int` in C (comparisons, small literals) or a wider one.
 ///
 /// Arithmetic on two `int`s would wrap at 32 bits, where the script's wraps at 64.
@@ -21,11 +25,11 @@ pub(crate) enum Expr {
     /// A string literal: its bytes, unescaped.
     Str(Vec<u8>),
     /// A name, or other text that binds as tightly as one.
-    Atom(String),
+    Atom(Name),
     /// A call.
-    Call(String, Vec<Expr>),
+    Call(Name, Vec<Expr>),
     /// A list in braces, after a cast where it is a compound literal: `(struct k){ a, b }`.
-    Braces(String, Vec<Expr>),
+    Braces(Name, Vec<Expr>),
     /// A prefix operator or cast.
     Prefix(&'static str, Box<Expr>),
     /// An infix operator.
@@ -65,12 +69,12 @@ impl Binding {
 impl Expr {
     /// A name.
     pub(crate) fn atom(text: impl Into<String>) -> Expr {
-        Expr::Atom(text.into())
+        Expr::Atom(Name::from(text.into()))
     }
 
     /// A call.
     pub(crate) fn call(name: impl Into<String>, args: Vec<Expr>) -> Expr {
-        Expr::Call(name.into(), args)
+        Expr::Call(Name::from(name.into()), args)
     }
 
     /// An infix operator.
@@ -86,6 +90,54 @@ impl Expr {
     /// The address of an expression.
     pub(crate) fn address(self) -> Expr {
         Expr::prefix("&", self)
+    }
+
+    /// Says which place of the script the names in it come from, where that has not been said; no
+    /// deeper than `depth` operators, for what lies deeper has been told before.
+    pub(crate) fn stamp(&mut self, pos: Pos, depth: u32) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        match self {
+            Expr::Long(_) | Expr::Str(_) => {}
+            Expr::Atom(name) => name.stamp(pos),
+            Expr::Call(name, args) => {
+                name.stamp(pos);
+                args.iter_mut().for_each(|arg| arg.stamp(pos, depth));
+            }
+            Expr::Braces(_, args) => args.iter_mut().for_each(|arg| arg.stamp(pos, depth)),
+            Expr::Prefix(_, a) => a.stamp(pos, depth),
+            Expr::Infix(_, a, b) => {
+                a.stamp(pos, depth);
+                b.stamp(pos, depth);
+            }
+            Expr::Choice(a, b, c) => {
+                a.stamp(pos, depth);
+                b.stamp(pos, depth);
+                c.stamp(pos, depth);
+            }
+        }
+    }
+
+    /// Calls `f` with the places of the script that its names come from.
+    pub(crate) fn for_each_origin(&self, f: &mut dyn FnMut(Pos)) {
+        match self {
+            Expr::Long(_) | Expr::Str(_) => {}
+            Expr::Atom(name) => name.origin().into_iter().for_each(f),
+            Expr::Call(name, args) => {
+                name.origin().into_iter().for_each(&mut *f);
+                args.iter().for_each(|arg| arg.for_each_origin(f));
+            }
+            Expr::Braces(_, args) => args.iter().for_each(|arg| arg.for_each_origin(f)),
+            Expr::Prefix(_, a) => a.for_each_origin(f),
+            Expr::Infix(_, a, b) => {
+                a.for_each_origin(f);
+                b.for_each_origin(f);
+            }
+            Expr::Choice(a, b, c) => {
+                a.for_each_origin(f);
+                b.for_each_origin(f);
+                c.for_each_origin(f);
+            }
+        }
     }
 
     /// How tightly it binds.
@@ -170,10 +222,10 @@ impl Expr {
                 Some(opposite) => Expr::Infix(opposite, a, b),
                 None => Expr::prefix("!", Expr::Infix(op, a, b)),
             },
-            Expr::Call(name, args) if name == "unlikely" && args.len() == 1 => {
+            Expr::Call(name, args) if *name == *"unlikely" && args.len() == 1 => {
                 Expr::call("likely", args.into_iter().map(Expr::negated).collect())
             }
-            Expr::Call(name, args) if name == "likely" && args.len() == 1 => {
+            Expr::Call(name, args) if *name == *"likely" && args.len() == 1 => {
                 Expr::call("unlikely", args.into_iter().map(Expr::negated).collect())
             }
             other => Expr::prefix("!", other),
@@ -218,7 +270,7 @@ impl Expr {
         match self {
             Expr::Atom(_) | Expr::Long(_) | Expr::Str(_) => false,
             Expr::Call(name, args) => {
-                !matches!(name.as_str(), "likely" | "unlikely") || args.iter().any(Expr::has_call)
+                !matches!(&**name, "likely" | "unlikely") || args.iter().any(Expr::has_call)
             }
             Expr::Braces(_, args) => args.iter().any(Expr::has_call),
             Expr::Prefix(_, a) => a.has_call(),

@@ -1,8 +1,11 @@
 //! Layout of C: kernel style, tabs of eight, lines of at most [`WIDTH`] columns.
 
+use xlate_ir::types::Pos;
+
 use super::expr::{Binding, Expr, needs_parentheses};
 use super::literal;
 use super::stmt::{Label, Stmt};
+use super::text::Text;
 
 /// Columns of a line, at most; only text of the script that cannot be split may be longer.
 pub(crate) const WIDTH: usize = 100;
@@ -11,7 +14,9 @@ const TAB: usize = 8;
 
 /// Writes C as text.
 pub(crate) struct Writer {
-    out: String,
+    out: Text,
+    /// Where the statements come from that are being written, the innermost last.
+    places: Vec<Vec<Pos>>,
     depth: usize,
     label_name: Box<dyn Fn(Label) -> String>,
 }
@@ -19,11 +24,16 @@ pub(crate) struct Writer {
 impl Writer {
     /// A writer at the left margin. `label_name` names the labels of the control-flow graph.
     pub(crate) fn new(label_name: impl Fn(Label) -> String + 'static) -> Writer {
-        Writer { out: String::new(), depth: 0, label_name: Box::new(label_name) }
+        Writer {
+            out: Text::default(),
+            places: Vec::new(),
+            depth: 0,
+            label_name: Box::new(label_name),
+        }
     }
 
     /// The text written so far.
-    pub(crate) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> Text {
         self.out
     }
 
@@ -48,10 +58,10 @@ impl Writer {
 
     fn line(&mut self, text: &str) {
         for _ in 0..self.depth {
-            self.out.push('\t');
+            self.out.push_str("\t");
         }
         self.out.push_str(text);
-        self.out.push('\n');
+        self.out.push_str("\n");
     }
 
     /// `head EXPR tail`, broken into lines where it is too long.
@@ -60,17 +70,35 @@ impl Writer {
         let mut flow = Flow::new(start, tail.len());
         flow.expr(expr, Binding::LOWEST);
         let text = format!("{head}{}{tail}", flow.text);
+        let begin = self.out.lines();
         let mut lines = text.split('\n');
         if let Some(first) = lines.next() {
             self.line(first);
         }
         for rest in lines {
             self.out.push_str(rest);
-            self.out.push('\n');
+            self.out.push_str("\n");
+        }
+        self.mark_from(begin);
+    }
+
+    /// Says of the lines from `begin` on that they come from where the statement at hand does.
+    fn mark_from(&mut self, begin: usize) {
+        for &pos in self.places.last().into_iter().flatten() {
+            self.out.mark(begin, pos);
         }
     }
 
+    /// Writes a statement; its own lines, not those of statements inside it, get its places.
     fn stmt(&mut self, stmt: &Stmt) {
+        let mut places = Vec::new();
+        stmt.for_each_origin(&mut |pos| places.push(pos));
+        self.places.push(places);
+        self.own_lines(stmt);
+        self.places.pop();
+    }
+
+    fn own_lines(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Expr(e) => self.with_expr("", e, ";"),
             Stmt::Assign(target, value) => self.assign(target, value),
@@ -133,7 +161,7 @@ impl Writer {
             Stmt::Define(ty, name, value) => {
                 self.with_expr(&format!("{} = ", declarator(ty, name)), value, ";");
             }
-            Stmt::Blank => self.out.push('\n'),
+            Stmt::Blank => self.out.push_str("\n"),
         }
     }
 
@@ -141,7 +169,7 @@ impl Writer {
     fn clause(&self, stmt: &Stmt) -> String {
         let mut writer = Writer::new(|label| label.0.to_string());
         writer.stmt(stmt);
-        writer.out.trim_end().trim_end_matches(';').to_owned()
+        writer.out.as_str().trim_end().trim_end_matches(';').to_owned()
     }
 
     /// A label, at the margin.
@@ -153,7 +181,7 @@ impl Writer {
     fn verbatim(&mut self, text: &str) {
         self.line("{");
         self.out.push_str(text.trim_matches('\n').trim_end());
-        self.out.push('\n');
+        self.out.push_str("\n");
         self.line("}");
     }
 
@@ -170,7 +198,9 @@ impl Writer {
                 _ => name,
             };
             if one {
+                let begin = self.out.lines();
                 self.line(&format!("{name}{op}{op};"));
+                self.mark_from(begin);
             } else {
                 self.with_expr(&format!("{name} {op}= "), b, ";");
             }
@@ -513,7 +543,7 @@ mod tests {
             [Stmt::call("f", args), Stmt::call("xl_print", vec![atom("c"), Expr::Str(long)])];
         let mut writer = Writer::new(|label| format!("l{}", label.0));
         writer.block(&list);
-        let out = writer.finish();
+        let (out, _) = writer.finish().finish();
         assert!(out.lines().count() > 4, "{out}");
         for line in out.lines() {
             assert!(columns(line) <= WIDTH, "{line}");
@@ -531,6 +561,6 @@ mod tests {
         ];
         let mut writer = Writer::new(|label| format!("l{}", label.0));
         writer.block(&list);
-        assert_eq!(writer.finish(), "\t(*v)++;\n\t*v += n;\n");
+        assert_eq!(writer.finish().as_str(), "\t(*v)++;\n\t*v += n;\n");
     }
 }

@@ -4,3 +4,4 @@ pub(crate) mod expr;
 pub(crate) mod layout;
 pub(crate) mod literal;
 pub(crate) mod stmt;
+pub(crate) mod text;

@@ -1,5 +1,7 @@
 //! C statements as a tree.
 
+use xlate_ir::types::Pos;
+
 use super::expr::Expr;
 
 /// A place that jumps go to.
@@ -100,6 +102,52 @@ impl Stmt {
                 f(value);
             }
             _ => {}
+        }
+    }
+
+    /// Says which place of the script it comes from, with all that is inside it, where that has not
+    /// been said.
+    pub(crate) fn stamp(&mut self, pos: Pos) {
+        match self {
+            Stmt::Expr(e) | Stmt::Return(Some(e)) | Stmt::Define(_, _, e) => {
+                e.stamp(pos, u32::MAX);
+            }
+            Stmt::Assign(target, value) => {
+                target.stamp(pos, u32::MAX);
+                value.stamp(pos, u32::MAX);
+            }
+            Stmt::If { cond, then, otherwise } => {
+                cond.stamp(pos, u32::MAX);
+                then.iter_mut().chain(otherwise).for_each(|stmt| stmt.stamp(pos));
+            }
+            Stmt::Loop { cond: Some(cond), body }
+            | Stmt::DoWhile { body, cond }
+            | Stmt::For { cond, body, .. }
+            | Stmt::Each { head: cond, body } => {
+                cond.stamp(pos, u32::MAX);
+                body.iter_mut().for_each(|stmt| stmt.stamp(pos));
+            }
+            Stmt::Loop { cond: None, body } => body.iter_mut().for_each(|stmt| stmt.stamp(pos)),
+            Stmt::Break
+            | Stmt::Continue
+            | Stmt::Return(None)
+            | Stmt::Goto(_)
+            | Stmt::Label(_)
+            | Stmt::Exit(_)
+            | Stmt::ExitLabel(_)
+            | Stmt::Verbatim(_)
+            | Stmt::Declare(..)
+            | Stmt::Blank => {}
+        }
+    }
+
+    /// Calls `f` with the places of the script that its own names come from, those of statements
+    /// inside it left out.
+    pub(crate) fn for_each_origin(&self, f: &mut dyn FnMut(Pos)) {
+        self.for_each_expr(&mut |expr| expr.for_each_origin(f));
+        if let Stmt::For { init, step, .. } = self {
+            init.for_each_origin(f);
+            step.for_each_origin(f);
         }
     }
 

@@ -41,11 +41,11 @@ fn joined(
     let Stmt::Expr(Expr::Call(set, stored)) = store else { return None };
     let [Expr::Prefix("&", target), Expr::Atom(text)] = &stored[..] else { return None };
     let Expr::Atom(global) = &**target else { return None };
-    let is_only_use = text == name && mentions.get(name) == Some(&2);
-    if set != "xl_set" || !function.starts_with("xl_str_") || !is_only_use {
+    let is_only_use = text == name && mentions.get(&**name) == Some(&2);
+    if &**set != "xl_set" || !function.starts_with("xl_str_") || !is_only_use {
         return None;
     }
-    let appends = function == "xl_str_concat";
+    let appends = &**function == "xl_str_concat";
     let own = flat(&Expr::call("xl_str", vec![(**target).clone().address()]), Binding::LOWEST);
     for (n, arg) in args.iter().enumerate().skip(2) {
         let text = flat(arg, Binding::LOWEST);

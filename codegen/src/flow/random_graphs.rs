@@ -42,7 +42,7 @@ impl World {
             Expr::Prefix("!", a) => !self.holds(a),
             Expr::Atom(name) => {
                 self.steps += 1;
-                let count = self.asked.entry(name.clone()).or_default();
+                let count = self.asked.entry(name.to_string()).or_default();
                 *count += 1;
                 let mut hash = self.seed ^ (*count).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 for byte in name.bytes() {

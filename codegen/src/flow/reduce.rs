@@ -181,7 +181,7 @@ impl Reducer<'_> {
         else {
             return false;
         };
-        let unlikely = matches!(cond, Expr::Call(name, _) if name == "unlikely");
+        let unlikely = matches!(cond, Expr::Call(name, _) if &**name == "unlikely");
         if target != other || unlikely || x.size() + y.size() + cond.size() > LARGEST_CHOICE {
             return false;
         }

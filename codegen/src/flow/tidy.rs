@@ -191,7 +191,7 @@ fn return_at_once(list: &mut Vec<Stmt>) {
 fn check_once(list: &mut Vec<Stmt>) {
     list.dedup_by(|next, before| match (next, before) {
         (Stmt::If { cond, otherwise, .. }, Stmt::If { cond: checked, then, otherwise: other }) => {
-            let is_check = matches!(cond, Expr::Call(name, _) if name == "unlikely");
+            let is_check = matches!(cond, Expr::Call(name, _) if &**name == "unlikely");
             is_check
                 && cond == checked
                 && !cond.has_call()
@@ -220,7 +220,7 @@ fn print_at_once(list: &mut Vec<Stmt>) {
 /// The literal that a statement prints.
 fn printed(stmt: &mut Stmt) -> Option<&mut Vec<u8>> {
     match stmt {
-        Stmt::Expr(Expr::Call(name, args)) if name == "xl_print" => match args.get_mut(1) {
+        Stmt::Expr(Expr::Call(name, args)) if &**name == "xl_print" => match args.get_mut(1) {
             Some(Expr::Str(bytes)) => Some(bytes),
             _ => None,
         },
@@ -295,7 +295,7 @@ fn each_loop(before: &Stmt, round: &Stmt) -> Option<Stmt> {
     if **null != Expr::atom("NULL") || args.len() != 2 {
         return None;
     }
-    let head = match function.as_str() {
+    let head = match &**function {
         "xl_map_next" if first == &**entry && start == &**null => {
             Expr::call("xl_map_each", vec![args[0].clone(), first.clone()])
         }

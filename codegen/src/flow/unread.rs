@@ -13,7 +13,7 @@ pub(crate) fn drop_unread(list: &mut Vec<Stmt>, variables: &BTreeSet<&str>) {
         let read = read_in(list, variables);
         let mut changed = false;
         let is_unread = |target: &Expr| match target {
-            Expr::Atom(name) => variables.contains(name.as_str()) && !read.contains(name.as_str()),
+            Expr::Atom(name) => variables.contains(&**name) && !read.contains(&**name),
             _ => false,
         };
         for_each_list(list, &mut |list| {
