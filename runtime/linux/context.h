@@ -135,7 +135,7 @@ XL_COLD void xl_abort(void)
 /* A handler found the gate closed. An interrupt may count in between: one instruction. */
 XL_SLOW void xl_turned_away(const struct xl_context *c)
 {
-	if (!c->closed)
+	if (!READ_ONCE(c->closed))
 		this_cpu_inc(xl_contexts.turned_away);
 }
 

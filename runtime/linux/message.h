@@ -78,7 +78,7 @@ XL_COLD void xl_message_words(enum xl_message_type type, const char *format, uns
 	struct xl_message *m;
 
 	do {
-		if ((u32)taken - READ_ONCE(xl_messages_read) >= xl_messages_limit) {
+		if ((u32)taken - smp_load_acquire(&xl_messages_read) >= xl_messages_limit) {
 			atomic_inc(&xl_messages_lost);
 			return;
 		}

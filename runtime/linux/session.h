@@ -3,7 +3,7 @@
  * The life of a session: from loaded through begin, running and end handlers
  * to ended, and what a handler leaves behind for its end.
  *
- * xl_session_start() and xl_session_stop(), in module.h, change the phase.
+ * xl_session_start() and xl_session_stop(), in phases.h, change the phase.
  */
 #ifndef XL_SESSION_H
 #define XL_SESSION_H
@@ -75,7 +75,7 @@ XL_COLD void xl_sample_end(struct xl_context *c)
 		c->interval_spent = 0;
 	}
 	c->interval_spent += spent * period;
-	if (c->interval_spent > STP_OVERLOAD_THRESHOLD && !xl_session.exiting) {
+	if (c->interval_spent > STP_OVERLOAD_THRESHOLD && !READ_ONCE(xl_session.exiting)) {
 		xl_report("ERROR: handlers take more than %lld of %lld cycles of a CPU\n",
 			  STP_OVERLOAD_THRESHOLD, STP_OVERLOAD_INTERVAL);
 		xl_abort();

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The phases of a session, from its start to its end, and the memory that it needs.
+ * They call the hooks of the emitted file, xl_attach() and xl_detach(), and those that
+ * are also defined as macros: xl_setup(), xl_begin(), xl_start(), xl_end() and xl_error().
+ *
+ * All of this: one task at a time, which may sleep.
+ */
+#ifndef XL_PHASES_H
+#define XL_PHASES_H
+
+#include <linux/slab.h>
+#include "session.h"
+
+#ifndef xl_setup
+static inline void xl_setup(void) { }
+#endif
+#ifndef xl_begin
+static inline void xl_begin(void) { }
+#endif
+#ifndef xl_start
+static inline void xl_start(void) { }
+#endif
+#ifndef xl_end
+static inline void xl_end(void) { }
+#endif
+#ifndef xl_error
+static inline void xl_error(void) { }
+#endif
+
+/* Lets handlers run, unless one of them calls exit() meanwhile. */
+XL_COLD void xl_open_gates(void)
+{
+	int cpu;
+
+	xl_each_cpu(cpu)
+		WRITE_ONCE(per_cpu(xl_contexts, cpu).closed, 0);
+	smp_mb();	/* either we see exiting, or xl_exit() closes after us */
+	if (READ_ONCE(xl_session.exiting))
+		xl_close_gates();
+}
+
+/*
+ * Probes are attached while the gates are closed, so that a failure comes before
+ * any handler has run, and begin handlers run before all others can.
+ */
+XL_COLD int xl_session_start(void)
+{
+	int error = xl_attach();
+
+	if (error) {
+		xl_detach();
+		xl_session.phase = XL_ENDED;
+		return error;
+	}
+	xl_session.phase = XL_BEGINNING;
+	xl_begin();
+	if (!xl_session.exiting) {
+		WRITE_ONCE(xl_session.phase, XL_RUNNING);
+		xl_open_gates();
+		xl_start();
+	}
+	return 0;
+}
+
+/* Says at the end what was counted. */
+XL_COLD void xl_report_counts(void)
+{
+	int skipped = atomic_read(&xl_session.skipped), errors = atomic_read(&xl_session.errors);
+	int silent = atomic_read(&xl_messages_lost), cpu;
+	u32 lost = 0, turned_away = 0;
+
+	xl_each_cpu(cpu) {
+		lost += per_cpu(xl_contexts, cpu).lost;
+		turned_away += per_cpu(xl_contexts, cpu).turned_away;
+	}
+	if (errors | skipped | turned_away | lost | silent)
+		xl_report("WARNING: %d errors, %d messages lost, output of %u handlers lost, "
+			  "%d skipped for locks, %u that interrupted another\n",
+			  errors, silent, lost, skipped, turned_away);
+}
+
+/*
+ * Detaching waits until no handler runs; then every context is idle but for
+ * the instructions that free it, and end handlers are alone.
+ */
+XL_COLD void xl_session_stop(void)
+{
+	enum xl_phase phase = xl_session.phase;
+	int cpu;
+
+	if (phase == XL_BEGINNING || phase == XL_RUNNING) {
+		xl_close_gates();
+		xl_detach();
+		xl_each_cpu(cpu)
+			while (smp_load_acquire(&per_cpu(xl_contexts, cpu).busy))
+				cpu_relax();
+		if (xl_session.failed) {
+			WRITE_ONCE(xl_session.phase, XL_FAILING);
+			xl_error();
+		} else {
+			WRITE_ONCE(xl_session.phase, XL_ENDING);
+			xl_end();
+		}
+		xl_messages_limit = XL_MESSAGES;
+		xl_report_counts();
+	}
+	WRITE_ONCE(xl_session.phase, XL_ENDED);
+}
+
+/* What the handlers of a CPU need beyond their context, in one piece. */
+struct xl_memory {
+#ifdef XL_HAVE_FRAME
+	struct xl_frame frame;
+#endif
+#ifdef XL_ERROR_TEXT
+	char error_text[MAXSTRINGLEN];
+#endif
+#ifdef XL_TOKENIZE
+	struct xl_tokens tokens;
+#endif
+};
+
+#define XL_HAVE_MEMORY (sizeof(struct xl_memory) > 0)
+
+static int __init xl_memory_init(struct xl_context *c)
+{
+	struct xl_memory *memory;
+
+	if (!XL_HAVE_MEMORY)
+		return 0;
+	memory = kvzalloc(sizeof(*memory), GFP_KERNEL);
+	if (!memory)
+		return -ENOMEM;
+	c->frame = memory;
+#ifdef XL_ERROR_TEXT
+	c->error_text = memory->error_text;
+#endif
+#ifdef XL_TOKENIZE
+	c->tokens = &memory->tokens;
+#endif
+	return 0;
+}
+
+static inline void xl_memory_free(struct xl_context *c)
+{
+	if (XL_HAVE_MEMORY)
+		kvfree(c->frame);
+}
+
+#endif
