@@ -1,4 +1,4 @@
-//! Embeds the runtime headers: writes a table of their names and contents, sorted by name.
+//! Embeds the runtime headers: writes tables of their paths and contents, sorted by path.
 
 use std::env;
 use std::fmt::Write as _;
@@ -7,22 +7,36 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 fn main() -> io::Result<()> {
-    // As it is now: the folder that this was compiled in may have gone.
-    let crate_folder = env::var_os("CARGO_MANIFEST_DIR")
-        .ok_or_else(|| io::Error::other("cargo sets CARGO_MANIFEST_DIR"))?;
-    let folder = PathBuf::from(crate_folder).join("../runtime/linux");
-    println!("cargo:rerun-if-changed={}", folder.display());
-    let mut headers: Vec<PathBuf> = fs::read_dir(&folder)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()?;
-    headers.retain(|path| path.extension().is_some_and(|extension| extension == "h"));
-    headers.sort();
+    embed("linux", "headers.rs")?;
+    embed("host", "host_headers.rs")
+}
+
+/// Writes the table of the headers in a folder of the runtime.
+fn embed(folder: &str, table_name: &str) -> io::Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime").join(folder);
+    let mut headers = Vec::new();
+    collect(&folder, &mut headers)?;
+    headers.sort_by_key(|path| path.display().to_string());
     let mut table = String::from("&[\n");
     for path in &headers {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = path.strip_prefix(&folder).unwrap_or(path).display().to_string();
         let _ = writeln!(table, "    ({name:?}, include_str!({:?})),", path.display().to_string());
     }
     table.push_str("]\n");
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
-    fs::write(Path::new(&out).join("headers.rs"), table)
+    fs::write(Path::new(&out).join(table_name), table)
+}
+
+/// The headers in a folder and those in it.
+fn collect(folder: &Path, headers: &mut Vec<PathBuf>) -> io::Result<()> {
+    println!("cargo:rerun-if-changed={}", folder.display());
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, headers)?;
+        } else if path.extension().is_some_and(|extension| extension == "h") {
+            headers.push(path);
+        }
+    }
+    Ok(())
 }

@@ -18,6 +18,9 @@ Examples:
   xlate -p4 -m hello -r 6.1.0-44-amd64 hello.stp
                                         build hello.ko for another kernel
   xlate hello.ko                        load and run a module that was built before
+  xlate --target=host hello.stp         run it as an ordinary program, without root
+  xlate --target=host --events hits.txt hello.stp
+                                        fire its probes as a file says
 
 A script can be a program of its own:  #!/usr/bin/env xlate
 
@@ -99,6 +102,12 @@ pub struct Options {
     #[arg(short = 'r', value_name = "RELEASE|TREE", help_heading = "Passes")]
     pub release: Option<String>,
 
+    /// Make a kernel module, or an ordinary program that needs neither root nor headers
+    ///
+    /// A host program runs begin, end, error and timers; other probes are fired by --events.
+    #[arg(long, value_name = "TARGET", default_value = "kernel", help_heading = "Passes")]
+    pub target: Target,
+
     /// Name of the module; after -p4 it is left in the current folder
     #[arg(short = 'm', value_name = "NAME", help_heading = "Passes")]
     pub module_name: Option<String>,
@@ -136,6 +145,14 @@ pub struct Options {
     #[arg(short = 's', value_name = "MIB", help_heading = "Running",
           value_parser = clap::value_parser!(u32).range(1..=4095))]
     pub buffer_size: Option<u32>,
+
+    /// With --target=host: fire the script's probes as the file says (`-`: standard input)
+    #[arg(long, value_name = "FILE", help_heading = "Running")]
+    pub events: Option<PathBuf>,
+
+    /// With --events: one event after the other, in the order of the file
+    #[arg(long, requires = "events", help_heading = "Running")]
+    pub serial: bool,
 
     /// Remove a module whose loader was killed; `list` shows which there are
     #[arg(long, value_name = "MODULE", help_heading = "Running", exclusive = true)]
@@ -234,6 +251,15 @@ pub struct Options {
     /// Print the version
     #[arg(short = 'V', long, action = ArgAction::Version)]
     pub version: Option<bool>,
+}
+
+/// What a script becomes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// A module for a Linux kernel
+    Kernel,
+    /// A program for this machine
+    Host,
 }
 
 /// A stage whose result can be printed.

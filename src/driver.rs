@@ -9,14 +9,15 @@ use xlate_codegen::{EmitOptions, Emitted};
 use xlate_elaborate::listing;
 use xlate_elaborate::program::Program;
 use xlate_ir::module::Module;
-use xlate_run::{BuiltModule, Cache, Interrupts};
+use xlate_run::{BuiltModule, Cache, HostProgram, Interrupts};
 use xlate_symbols::{Kernel, KernelSpec};
 
 use crate::Failure;
 use crate::bisect::bisect;
-use crate::cli::{Emit, Options};
+use crate::cli::{Emit, Options, Target};
 use crate::console::{Console, write_result};
 use crate::execute;
+use crate::host;
 use crate::input::{self, Input};
 use crate::optimize::{describe, optimize, pipeline};
 use crate::stage::{Running, Stage, report_panics};
@@ -81,6 +82,8 @@ enum Next {
     Done,
     /// Run the module that was built.
     Run(BuiltModule, Interrupts),
+    /// Run a host program.
+    RunHost(HostProgram),
     /// Run a module that was built before, with these parameters.
     RunPrebuilt(OsString, Vec<OsString>),
 }
@@ -93,6 +96,7 @@ fn run(options: &Options, console: Console, next: Next) -> Result<u8, Failure> {
         Next::Run(module, interrupts) => {
             execute::run(options, console, &module.path, &[], &interrupts)
         }
+        Next::RunHost(program) => Err(host::run(options, console, program)),
         Next::RunPrebuilt(file, words) => execute::run_prebuilt(options, console, &file, &words),
     }
 }
@@ -106,6 +110,7 @@ fn execute(options: &Options, console: Console) -> Result<Next, Failure> {
         execute::unload(name)?;
         return Ok(Next::Done);
     }
+    host::check(options)?;
     // Wrong names are refused before any work is done.
     pipeline(options)?;
     match input::read(options)? {
@@ -136,6 +141,15 @@ fn translate_and_build(
         console.warning(&problem.to_string());
     }
     let cache = cache.as_ref().ok();
+    if options.target == Target::Host {
+        let program = host::compile(options, console, cache, &source, &interrupts)?;
+        if options.emit.is_none() && options.last_pass == 5 {
+            return Ok(Next::RunHost(program));
+        }
+        let path = host::save(options, &program)?;
+        write_result(&format!("{}\n", path.display()), None)?;
+        return Ok(Next::Done);
+    }
     let module = execute::compile(options, console, &kernel, cache, &source, &interrupts)?;
     if options.emit.is_none() && options.last_pass == 5 {
         if kernel.is_running() {

@@ -8,6 +8,7 @@ pub mod cli;
 pub mod console;
 pub mod driver;
 pub mod execute;
+pub mod host;
 pub mod input;
 pub mod optimize;
 pub mod settings;

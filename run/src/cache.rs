@@ -8,9 +8,9 @@
 //! program that builds the same module at the same time, finds a whole file or none.
 
 use std::env;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -101,6 +101,9 @@ impl Cache {
         let store = || -> io::Result<()> {
             let mut copy = tempfile::NamedTempFile::new_in(self.modules())?;
             io::copy(&mut File::open(from)?, &mut copy)?;
+            // A host program stays one that its owner may run.
+            let mode = fs::metadata(from)?.mode() & 0o700;
+            copy.as_file().set_permissions(Permissions::from_mode(mode))?;
             copy.as_file().sync_data()?;
             copy.persist(&path)?;
             self.remove_oldest()

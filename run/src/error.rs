@@ -56,6 +56,18 @@ pub enum Error {
         /// The build folder, if it was to be kept.
         kept: Option<PathBuf>,
     },
+    /// A `-B` argument that the build of a host program does not have.
+    HostVariable {
+        /// The argument.
+        argument: String,
+    },
+    /// The system's C compiler failed.
+    Compiler {
+        /// The lines of its output that say why.
+        messages: String,
+        /// The build folder, if it was to be kept.
+        kept: Option<PathBuf>,
+    },
     /// The user interrupted the work.
     Interrupted,
     /// The kernel refused to load the module.
@@ -140,6 +152,10 @@ impl fmt::Display for Error {
             Self::MakeVariable { argument } => {
                 write!(f, "`-B {argument}` does not set a make variable: write -B NAME=VALUE")
             }
+            Self::HostVariable { argument } => write!(
+                f,
+                "`-B {argument}` is not for a host program: write -B CC=COMPILER or -B CFLAGS=OPTIONS"
+            ),
             Self::Io { action, path, source } => {
                 write!(f, "{action} {}: {}", path.display(), plain(source))
             }
@@ -160,6 +176,17 @@ impl fmt::Display for Error {
                 match kept {
                     Some(folder) => write!(f, "\nthe build folder is {}", folder.display()),
                     None => write!(f, "\nuse -k to keep the build folder"),
+                }
+            }
+            Self::Compiler { messages, kept } => {
+                write!(f, "the host program did not compile:\n{messages}")?;
+                match kept {
+                    Some(folder) => write!(f, "\nthe build folder is {}", folder.display()),
+                    None => write!(
+                        f,
+                        "\nuse -k to keep the build folder; C of the script can use only the \
+                         kernel's headers that a host program has"
+                    ),
                 }
             }
             Self::Interrupted => write!(f, "interrupted"),

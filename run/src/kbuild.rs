@@ -19,7 +19,8 @@ use crate::key::Key;
 use crate::{Cache, Error, Interrupts};
 
 /// The headers that emitted modules include: name and contents, sorted by name.
-static RUNTIME_HEADERS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/headers.rs"));
+pub(crate) static RUNTIME_HEADERS: &[(&str, &str)] =
+    include!(concat!(env!("OUT_DIR"), "/headers.rs"));
 
 /// The folder of the headers inside the build folder.
 const RUNTIME_FOLDER: &str = "runtime";
@@ -213,7 +214,7 @@ fn compile(tree: &Path, folder: &Path, request: &BuildRequest<'_>) -> Result<Str
     // A group of its own: an interruption has to end the compiler, too.
     make.process_group(0);
     let child = make.spawn().map_err(|source| Error::Tool { tool: "make".to_owned(), source })?;
-    let status = wait(child, request.interrupts)?;
+    let status = wait(child, "make", request.interrupts)?;
     let log = fs::read(&log_path).map_err(|error| Error::io("cannot read", &log_path, error))?;
     let log = String::from_utf8_lossy(&log).into_owned();
     if status.success() {
@@ -228,7 +229,7 @@ fn compile(tree: &Path, folder: &Path, request: &BuildRequest<'_>) -> Result<Str
 
 /// Variables of the environment (ARCH, CC, MAKEFLAGS, W, …) would change the result without being
 /// part of the key; only those go through that programs need in order to run at all.
-fn keep_environment_out(make: &mut Command) {
+pub(crate) fn keep_environment_out(make: &mut Command) {
     make.env_clear().env("LC_ALL", "C");
     for name in ["PATH", "HOME", "LD_LIBRARY_PATH"] {
         if let Some(value) = std::env::var_os(name) {
@@ -237,9 +238,13 @@ fn keep_environment_out(make: &mut Command) {
     }
 }
 
-/// Waits for the end of make, or ends it when the user interrupts.
-fn wait(mut child: Child, interrupts: &Interrupts) -> Result<ExitStatus, Error> {
-    let tool_error = |source| Error::Tool { tool: "make".to_owned(), source };
+/// Waits for the end of a tool, or ends it when the user interrupts.
+pub(crate) fn wait(
+    mut child: Child,
+    tool: &str,
+    interrupts: &Interrupts,
+) -> Result<ExitStatus, Error> {
+    let tool_error = |source| Error::Tool { tool: tool.to_owned(), source };
     let pid = Pid::from_child(&child);
     let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| tool_error(error.into()))?;
     loop {
@@ -273,7 +278,7 @@ fn stop(child: &mut Child, pid: Pid, ended: &OwnedFd) {
 }
 
 /// Whether nothing more can be written to a folder: compilers do not always say why they fail.
-fn is_full(folder: &Path) -> bool {
+pub(crate) fn is_full(folder: &Path) -> bool {
     let write = || -> io::Result<()> {
         let mut file = tempfile::tempfile_in(folder)?;
         file.write_all(&[0; 65536])
@@ -281,8 +286,8 @@ fn is_full(folder: &Path) -> bool {
     write().is_err_and(|error| error.kind() == io::ErrorKind::StorageFull)
 }
 
-/// The part of kbuild's output that says what is wrong, without the temporary folder's name.
-fn messages(log: &str, folder: &Path) -> String {
+/// The part of a build's output that says what is wrong, without the temporary folder's name.
+pub(crate) fn messages(log: &str, folder: &Path) -> String {
     let folder = format!("{}/", folder.display());
     let lines: Vec<&str> = log.lines().collect();
     let is_error = |line: &&str| {

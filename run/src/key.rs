@@ -74,7 +74,7 @@ fn compilers(kernel: &Kernel, make_variables: &[String]) -> Vec<PathBuf> {
 }
 
 /// The file that a command name stands for.
-fn in_path(command: &str) -> Option<PathBuf> {
+pub(crate) fn in_path(command: &str) -> Option<PathBuf> {
     if command.contains('/') {
         return Some(command.into());
     }

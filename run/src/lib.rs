@@ -2,13 +2,15 @@
 //!
 //! [`build`] makes a module of C source, or finds it in the [`Cache`]; [`run`] loads it, moves its
 //! output and removes it. Both stop cleanly when [`Interrupts`] says so. [`unload`] removes a
-//! module whose loader was killed.
+//! module whose loader was killed. [`build_host`] makes an ordinary program of the same C, and
+//! [`exec_host`] becomes it.
 //!
 //! This crate knows nothing of scripts: it takes C text and files. It never prints; what the user
 //! should see is handed to the caller.
 
 mod cache;
 mod error;
+mod host;
 mod image;
 mod interrupt;
 mod kbuild;
@@ -22,6 +24,7 @@ mod target;
 
 pub use cache::Cache;
 pub use error::Error;
+pub use host::{HostProgram, HostRequest, build_host, exec_host};
 pub use interrupt::Interrupts;
 pub use kbuild::{BuildRequest, BuiltModule, build};
 pub use module::{abandoned, unload};
