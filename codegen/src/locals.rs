@@ -153,6 +153,7 @@ impl Locals {
         if returns_view {
             locals.return_in_place(body, folding, &groups);
         }
+        locals.share_places(&groups);
         locals
     }
 
@@ -184,6 +185,43 @@ impl Locals {
                     bytes: 0,
                     in_frame: false,
                 });
+            }
+        }
+    }
+
+    /// Lets strings of the frame that are not needed at the same time lie in one place: the first one
+    /// that is free, in the order of their values, as large as the largest of them. What edges copy
+    /// keeps its own place, for all copies of an edge are made at once.
+    fn share_places(&mut self, groups: &Groups) {
+        let may_share = |local: &Local| {
+            !local.copies && local.place.as_ref().is_some_and(|place| place.in_frame)
+        };
+        let owners: Vec<usize> =
+            self.vars.iter().filter(|(_, local)| may_share(local)).map(|(&n, _)| n).collect();
+        let mut rooms: Vec<Vec<usize>> = Vec::new();
+        for owner in owners {
+            let is_free = |room: &&mut Vec<usize>| {
+                room.iter().all(|&other| {
+                    !self.meet(groups, owner, other) && !self.meet(groups, other, owner)
+                })
+            };
+            match rooms.iter_mut().find(is_free) {
+                Some(room) => room.push(owner),
+                None => rooms.push(vec![owner]),
+            }
+        }
+        for room in rooms {
+            let places = || room.iter().filter_map(|owner| self.vars[owner].place.clone());
+            let (Some(first), Some(largest)) =
+                (places().next(), places().max_by_key(|place| place.bytes))
+            else {
+                continue;
+            };
+            let Place { ty, bytes, .. } = largest;
+            for owner in &room {
+                if let Some(local) = self.vars.get_mut(owner) {
+                    local.place = Some(Place { ty: ty.clone(), bytes, ..first.clone() });
+                }
             }
         }
     }

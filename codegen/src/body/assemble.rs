@@ -224,7 +224,10 @@ impl BodyEmitter<'_> {
             });
         });
         let is_used = |place: &&Place| place.in_frame && text.contains(&place.name);
-        let places: Vec<_> = self.places().filter(is_used).collect();
+        // Strings may share a place.
+        let mut names = BTreeSet::new();
+        let is_new = |place: &&Place| names.insert(place.name.clone());
+        let places: Vec<_> = self.places().filter(is_used).filter(is_new).collect();
         if places.is_empty() {
             return None;
         }
