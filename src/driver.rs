@@ -146,7 +146,9 @@ fn translate_and_build(
         if options.emit.is_none() && options.last_pass == 5 {
             return Ok(Next::RunHost(program));
         }
-        let path = host::save(options, &program)?;
+        let is_kept = program.cached || (cache.is_some() && program.cache_problem.is_none());
+        let is_named = options.emit == Some(Emit::Ko) || options.module_name.is_some();
+        let path = if is_named || !is_kept { host::save(options, &program)? } else { program.path };
         write_result(&format!("{}\n", path.display()), None)?;
         return Ok(Next::Done);
     }

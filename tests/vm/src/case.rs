@@ -10,7 +10,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a case's module is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub enum Source {
     /// `script.stp`, or the script that `script` names, translated with the options in `options`; or a script of the corpus.
     Script {
         /// The script.
@@ -26,7 +26,7 @@ pub(crate) enum Source {
 
 /// What must stand in a file that a case writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Expected {
+pub enum Expected {
     /// This text, with `{{…}}` for regular expressions.
     Text(String),
     /// Each of these somewhere.
@@ -35,30 +35,30 @@ pub(crate) enum Expected {
 
 /// One case.
 #[derive(Clone, Debug)]
-pub(crate) struct Case {
+pub struct Case {
     /// The folder's name.
-    pub(crate) name: String,
+    pub name: String,
     /// The folder, all of which the guest gets; a case of the corpus has none.
-    pub(crate) folder: Option<PathBuf>,
+    pub folder: Option<PathBuf>,
     /// What the module is made from.
-    pub(crate) source: Source,
+    pub source: Source,
     /// The guest's shell script, if it is more than `xlate ARGS MODULE`.
-    pub(crate) script: Option<String>,
+    pub script: Option<String>,
     /// The arguments for xlate in the guest.
-    pub(crate) arguments: String,
+    pub arguments: String,
     /// What must be printed, with `{{…}}` for regular expressions.
-    pub(crate) stdout: String,
+    pub stdout: String,
     /// What must be in standard error.
-    pub(crate) stderr: Expected,
+    pub stderr: Expected,
     /// The exit status.
-    pub(crate) status: i32,
+    pub status: i32,
     /// How long it may take.
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
 }
 
 impl Case {
     /// Reads all cases of a folder, sorted by name.
-    pub(crate) fn read_all(folder: &Path) -> io::Result<Vec<Self>> {
+    pub fn read_all(folder: &Path) -> io::Result<Vec<Self>> {
         let mut cases = Vec::new();
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
@@ -112,7 +112,7 @@ impl Case {
     }
 
     /// The shell script that the guest runs.
-    pub(crate) fn guest_script(&self) -> String {
+    pub fn guest_script(&self) -> String {
         match &self.script {
             Some(script) => script.clone(),
             None => format!("exec xlate {} \"$MODULE\"\n", self.arguments),

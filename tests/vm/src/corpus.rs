@@ -11,7 +11,7 @@ use crate::case::{Case, Expected, Source};
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Every script of the corpus that is to be run, sorted by name.
-pub(crate) fn read_all(folder: &Path) -> io::Result<Vec<Case>> {
+pub fn read_all(folder: &Path) -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for theme in fs::read_dir(folder)? {
         let theme = theme?.path();

@@ -5,7 +5,7 @@ use regex::Regex;
 use crate::case::Expected;
 
 /// What is wrong with a text, told, if something is.
-pub(crate) fn unexpected(expected: &Expected, actual: &str) -> Option<String> {
+pub fn unexpected(expected: &Expected, actual: &str) -> Option<String> {
     match expected {
         Expected::Text(text) => difference(text, &without_interruptions(actual)),
         Expected::Parts(parts) => {
@@ -26,7 +26,7 @@ fn without_interruptions(text: &str) -> String {
 }
 
 /// Compares line by line; the first difference, told, if there is one.
-pub(crate) fn difference(expected: &str, actual: &str) -> Option<String> {
+pub fn difference(expected: &str, actual: &str) -> Option<String> {
     let mut actual_lines = actual.lines();
     for (index, wanted) in expected.lines().enumerate() {
         match actual_lines.next() {

@@ -2,9 +2,6 @@
 //! loaded, exercised and removed in one boot of a distribution's kernel, its output compared and
 //! the kernel's log searched. `docs/testing-in-a-vm.md` says how to add a case.
 
-mod case;
-mod corpus;
-mod expect;
 mod kernel_log;
 mod modules;
 mod report;
@@ -21,9 +18,10 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use tempfile::TempDir;
 use xlate_symbols::Version;
+use xlate_vm::case::Case;
 use xlate_vm::machine::{FileSystem, Guest};
+use xlate_vm::{corpus, expect};
 
-use case::Case;
 use modules::Builder;
 use report::{Event, Files, ReportReader};
 

@@ -10,7 +10,7 @@ use std::thread;
 use xlate_run::{BuildRequest, Cache, Interrupts, build};
 use xlate_symbols::{Kernel, KernelSpec};
 
-use crate::case::{Case, Source};
+use xlate_vm::case::{Case, Source};
 
 /// Builds the modules of cases for one kernel.
 pub(crate) struct Builder<'a> {

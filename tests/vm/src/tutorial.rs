@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::case::{Case, Expected, Source};
+use xlate_vm::case::{Case, Expected, Source};
 
 /// Where the package has them.
 const FOLDER: &str = "/usr/share/doc/systemtap/examples/tutorial";

@@ -7,10 +7,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <linux/bitops.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 
+#define PAGE_SIZE sysconf(_SC_PAGESIZE)
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define container_of(pointer, type, member)					\
 	((type *)((char *)(pointer) - offsetof(type, member)))
