@@ -92,6 +92,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// All scripts in a folder and below, in the order of their names.
+#[allow(dead_code, reason = "not every test looks at all scripts")]
 pub(crate) fn scripts(folder: &str) -> Vec<Script> {
     let mut folders = vec![root().join(folder)];
     let mut paths = Vec::new();
