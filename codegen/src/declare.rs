@@ -1,70 +1,83 @@
-//! Where variables are declared: in the innermost block that contains all their uses, with their
-//! value if the block begins by assigning it.
+//! Where variables are declared: in the innermost block that contains all their uses, and those of
+//! what may point into them, with their value if the block begins by assigning it.
 
 use std::collections::BTreeMap;
 
 use crate::c::expr::Expr;
 use crate::c::stmt::Stmt;
 
-/// Declares variables (type, name) in a function's statements.
-pub(crate) fn declare(mut list: Vec<Stmt>, variables: Vec<(String, String)>) -> Vec<Stmt> {
-    let mut here = BTreeMap::new();
-    let order: Vec<String> = variables.iter().map(|(_, name)| name.clone()).collect();
-    for (ty, name) in variables {
-        if list.iter().any(|stmt| mentions(stmt, &name)) {
-            here.insert(name, ty);
-        }
+/// A variable to be declared.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    /// Its type in C.
+    pub(crate) ty: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// Whether it is a place: others name its address in their first values.
+    pub(crate) is_place: bool,
+    /// The variables that may view a string that lies in it: it must live as long as they do.
+    pub(crate) viewers: Vec<String>,
+}
+
+impl Variable {
+    /// One that nothing points into.
+    pub(crate) fn plain(ty: impl Into<String>, name: impl Into<String>) -> Variable {
+        Variable { ty: ty.into(), name: name.into(), is_place: false, viewers: Vec::new() }
     }
-    in_block(&mut list, here, &order);
+
+    fn lives_in(&self, mentioned: &dyn Fn(&str) -> bool) -> bool {
+        mentioned(&self.name) || self.viewers.iter().any(|viewer| mentioned(viewer))
+    }
+}
+
+/// Declares variables in a function's statements, as far as they are used.
+pub(crate) fn declare(mut list: Vec<Stmt>, mut variables: Vec<Variable>) -> Vec<Stmt> {
+    variables.retain(|variable| list.iter().any(|stmt| mentions(stmt, &variable.name)));
+    in_block(&mut list, variables);
     list
 }
 
 /// Declares in a block what is used in more than one of its statements, the rest further in.
-fn in_block(list: &mut Vec<Stmt>, variables: BTreeMap<String, String>, order: &[String]) {
-    let mut own = BTreeMap::new();
-    let mut inner: BTreeMap<(usize, bool), BTreeMap<String, String>> = BTreeMap::new();
-    for (name, ty) in variables {
-        match only_block(list, &name) {
-            Some(place) => {
-                inner.entry(place).or_default().insert(name, ty);
-            }
-            None => {
-                own.insert(name, ty);
-            }
+fn in_block(list: &mut Vec<Stmt>, variables: Vec<Variable>) {
+    let mut own = Vec::new();
+    let mut inner: BTreeMap<(usize, bool), Vec<Variable>> = BTreeMap::new();
+    for variable in variables {
+        match only_block(list, &variable) {
+            Some(place) => inner.entry(place).or_default().push(variable),
+            None => own.push(variable),
         }
     }
     for ((at, second), variables) in inner {
         if let Some(block) = block_mut(&mut list[at], second) {
-            in_block(block, variables, order);
+            in_block(block, variables);
         }
     }
-    declare_here(list, own, order);
+    declare_here(list, own);
 }
 
-/// The only statement of the list that mentions a variable, if that is inside one block of it.
-fn only_block(list: &[Stmt], name: &str) -> Option<(usize, bool)> {
-    let mut found = list.iter().enumerate().filter(|(_, stmt)| mentions(stmt, name));
+/// The only statement of the list in which a variable lives, if that is inside one block of it.
+fn only_block(list: &[Stmt], variable: &Variable) -> Option<(usize, bool)> {
+    let lives = |stmt: &Stmt| variable.lives_in(&|name| mentions(stmt, name));
+    let mut found = list.iter().enumerate().filter(|(_, stmt)| lives(stmt));
     let (at, stmt) = found.next()?;
     if found.next().is_some() {
         return None;
     }
-    let within = |block: &[Stmt]| block.iter().any(|stmt| mentions(stmt, name));
+    let free = |expr: &Expr| !variable.lives_in(&|name| expr.mentions(name));
+    let within = |block: &[Stmt]| block.iter().any(lives);
     match stmt {
-        Stmt::If { cond, then, otherwise } if !cond.mentions(name) => {
-            match (within(then), within(otherwise)) {
-                (true, false) => Some((at, false)),
-                (false, true) => Some((at, true)),
-                _ => None,
-            }
-        }
-        Stmt::Loop { cond, body } if !cond.as_ref().is_some_and(|c| c.mentions(name)) => {
+        Stmt::If { cond, then, otherwise } if free(cond) => match (within(then), within(otherwise))
+        {
+            (true, false) => Some((at, false)),
+            (false, true) => Some((at, true)),
+            _ => None,
+        },
+        Stmt::Loop { cond, body } if cond.as_ref().is_none_or(free) => {
             within(body).then_some((at, false))
         }
-        Stmt::Each { head, body } if !head.mentions(name) => within(body).then_some((at, false)),
-        Stmt::DoWhile { body, cond } if !cond.mentions(name) => within(body).then_some((at, false)),
-        Stmt::For { init, cond, step, body }
-            if !cond.mentions(name) && !mentions(init, name) && !mentions(step, name) =>
-        {
+        Stmt::Each { head, body } if free(head) => within(body).then_some((at, false)),
+        Stmt::DoWhile { body, cond } if free(cond) => within(body).then_some((at, false)),
+        Stmt::For { init, cond, step, body } if free(cond) && !lives(init) && !lives(step) => {
             within(body).then_some((at, false))
         }
         _ => None,
@@ -83,7 +96,7 @@ fn block_mut(stmt: &mut Stmt, second: bool) -> Option<&mut Vec<Stmt>> {
     }
 }
 
-fn declare_here(list: &mut Vec<Stmt>, mut own: BTreeMap<String, String>, order: &[String]) {
+fn declare_here(list: &mut Vec<Stmt>, mut own: Vec<Variable>) {
     let mut declarations = Vec::new();
     let defined = list.iter().take_while(|stmt| matches!(stmt, Stmt::Define(..))).count();
     declarations.extend(list.drain(..defined));
@@ -95,21 +108,18 @@ fn declare_here(list: &mut Vec<Stmt>, mut own: BTreeMap<String, String>, order: 
         _ => None,
     };
     // Places are named by address in the first values of others.
-    for name in order {
-        if own.get(name).is_some_and(|ty| ty.starts_with("XL_STRING"))
-            && let Some(ty) = own.remove(name)
-        {
-            declarations.push(Stmt::Declare(ty, name.clone()));
-        }
+    for place in own.extract_if(.., |variable| variable.is_place) {
+        declarations.push(Stmt::Declare(place.ty, place.name));
     }
     let mut at = 0;
     while let Some(stmt) = list.get(at) {
         match stmt {
             Stmt::Assign(_, value) if budget.is_some() && spends(value) => break,
-            Stmt::Assign(Expr::Atom(name), value) => match own.remove(&**name) {
-                Some(ty) => declarations.push(Stmt::Define(ty, name.to_string(), value.clone())),
-                None => break,
-            },
+            Stmt::Assign(Expr::Atom(name), value) => {
+                let Some(index) = own.iter().position(|own| own.name == **name) else { break };
+                let Variable { ty, name, .. } = own.remove(index);
+                declarations.push(Stmt::Define(ty, name, value.clone()));
+            }
             _ => break,
         }
         at += 1;
@@ -118,11 +128,10 @@ fn declare_here(list: &mut Vec<Stmt>, mut own: BTreeMap<String, String>, order: 
     list.splice(0..0, budget);
     // One line for each type, in the order in which types come up.
     let mut lines: Vec<(String, Vec<String>)> = Vec::new();
-    for name in order {
-        let Some(ty) = own.remove(name) else { continue };
+    for Variable { ty, name, .. } in own {
         match lines.iter_mut().find(|(known, names)| *known == ty && names.len() < 6) {
-            Some((_, names)) => names.push(name.clone()),
-            None => lines.push((ty, vec![name.clone()])),
+            Some((_, names)) => names.push(name),
+            None => lines.push((ty, vec![name])),
         }
     }
     for (ty, names) in lines {

@@ -104,6 +104,10 @@ impl<'a> Scan<'a> {
                 }
             }
         }
+        if matches!(terminator, Terminator::Raise { .. }) {
+            // Its message takes the place of the last one.
+            self.copy_caught();
+        }
         match terminator {
             Terminator::Branch(value, ..)
             | Terminator::Return(Some(value))
@@ -167,6 +171,16 @@ impl<'a> Scan<'a> {
         }
         for operand in operands {
             self.use_value(operand);
+        }
+    }
+
+    /// Marks the messages that are alive: an error is raised.
+    fn copy_caught(&mut self) {
+        for live in self.live.iter() {
+            let definition = self.folding.definition(Value::from_index(live));
+            if definition.is_some_and(|inst| self.body.insts[inst].op == Op::Caught) {
+                self.copied.insert(live);
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use crate::c::expr::{Binding, Expr, words};
 use crate::c::layout::{Writer, flat};
 use crate::c::stmt::Stmt;
 use crate::c::text::Text;
-use crate::declare;
+use crate::declare::{self, Variable};
 use crate::flow::graph::Graph;
 use crate::flow::{in_place, reduce, structure, tidy, unread};
 use crate::fold::{Folding, borrows};
@@ -250,18 +250,40 @@ impl BodyEmitter<'_> {
         own.chain(&self.extra_places).filter(|place| !place.name.is_empty())
     }
 
-    /// Type and name of every variable.
-    fn declarations(&self) -> Vec<(String, String)> {
+    /// Every variable.
+    fn declarations(&self) -> Vec<Variable> {
         let mut all = Vec::new();
         if self.uses_flags {
-            all.push(("unsigned long".to_owned(), "flags".to_owned()));
+            all.push(Variable::plain("unsigned long", "flags"));
         }
-        for local in self.locals.vars.values().filter(|local| !local.is_parameter) {
-            all.push((local.repr.c_type().to_owned(), local.name.clone()));
+        let locals = &self.locals.vars;
+        let viewers = |owner: usize| -> Vec<String> {
+            let views =
+                locals.iter().filter(|(n, local)| **n != owner && local.sources.contains(owner));
+            views.map(|(_, local)| local.name.clone()).collect()
+        };
+        for (&n, local) in locals.iter().filter(|(_, local)| !local.is_parameter) {
+            let variable = Variable::plain(local.repr.c_type(), &local.name);
+            all.push(Variable { viewers: viewers(n), ..variable });
         }
-        all.extend(self.helpers.iter().cloned());
-        let on_stack = self.places().filter(|place| !place.in_frame);
-        all.extend(on_stack.map(|place| (place.ty.clone(), place.name.clone())));
+        all.extend(self.helpers.iter().map(|(ty, name)| Variable::plain(ty, name)));
+        let place = |place: &Place, viewers| Variable {
+            is_place: true,
+            viewers,
+            ..Variable::plain(&place.ty, &place.name)
+        };
+        let on_stack = |place: &&Place| !place.in_frame && !place.name.is_empty();
+        for (&n, local) in locals {
+            let own = std::iter::once(local.name.clone());
+            all.extend(
+                local
+                    .place
+                    .iter()
+                    .filter(on_stack)
+                    .map(|it| place(it, own.clone().chain(viewers(n)).collect())),
+            );
+        }
+        all.extend(self.extra_places.iter().filter(on_stack).map(|it| place(it, Vec::new())));
         all
     }
 }

@@ -122,7 +122,11 @@ impl<'g> Structurer<'g> {
             }
         }
         for &header in postorder {
-            if self.loops[header].is_some() && self.after_loop[header].is_empty() {
+            // What jumps to a `catch` from afar says so with a `goto`; anything else that stands after
+            // the loop wants to be what `break` reaches.
+            let next = self.after_loop[header].iter().min_by_key(|&&node| self.order[node]);
+            let room = next.is_none_or(|&next| self.graph.nodes[next].guard.is_some());
+            if self.loops[header].is_some() && room {
                 // An edge back to a loop around this one is none of its ends.
                 let ends = |node: usize| forward(node) == 1 && dominates(header, node);
                 self.choose_follower(header, &ends);
@@ -164,6 +168,7 @@ impl<'g> Structurer<'g> {
         });
         if let Some(follower) = follower {
             self.after_loop[header].push(follower);
+            self.after_loop[header].sort_by_key(|&node| self.order[node]);
             self.placed[follower] = true;
         }
     }

@@ -46,7 +46,10 @@ fn is_empty(list: &[Stmt]) -> bool {
 pub(crate) fn make_loop(mut body: Vec<Stmt>) -> Vec<Stmt> {
     let exit_test = |stmt: &Stmt| match stmt {
         Stmt::If { cond, then, otherwise } if otherwise.is_empty() => match &then[..] {
-            [steps @ .., Stmt::Break] if !steps.iter().any(Stmt::leaves) => {
+            // Behind the loop, another `break` among them would leave the loop around it.
+            [steps @ .., Stmt::Break]
+                if !steps.iter().any(Stmt::leaves) && !breaks(steps) && !continues(steps) =>
+            {
                 Some((cond.clone().negated(), steps.to_vec()))
             }
             _ => None,
@@ -306,4 +309,32 @@ fn each_loop(before: &Stmt, round: &Stmt) -> Option<Stmt> {
         _ => return None,
     };
     Some(Stmt::Each { head, body: body.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A loop left from its first statement, after `steps`.
+    fn left_after(steps: Vec<Stmt>) -> Vec<Stmt> {
+        let then = steps.into_iter().chain([Stmt::Break]).collect();
+        let exit = Stmt::If { cond: Expr::atom("over"), then, otherwise: Vec::new() };
+        make_loop(vec![exit, Stmt::Expr(Expr::atom("work"))])
+    }
+
+    #[test]
+    fn steps_of_the_way_out_stand_behind_the_loop() {
+        let step = Stmt::Expr(Expr::atom("step"));
+        let list = left_after(vec![step.clone()]);
+        assert!(matches!(&list[..], [Stmt::Loop { cond: Some(_), .. }, last] if *last == step));
+    }
+
+    #[test]
+    fn a_way_out_with_jumps_of_its_own_stays_inside() {
+        for jump in [Stmt::Break, Stmt::Continue] {
+            let inner = Stmt::If { cond: Expr::atom("x"), then: vec![jump], otherwise: Vec::new() };
+            let list = left_after(vec![inner, Stmt::Expr(Expr::atom("step"))]);
+            assert!(matches!(&list[..], [Stmt::Loop { cond: None, .. }]), "{list:?}");
+        }
+    }
 }
