@@ -1,7 +1,8 @@
 //! Measures scripts: what their probes cost when hit, how long they take to translate and to
-//! compile, and how big they get; beside hand-written modules (floors) and SystemTap (the peer).
+//! compile, how big they get, and how they scale; beside hand-written modules (floors) and SystemTap (the peer).
 
 mod compile;
+mod contention;
 mod cost;
 mod kernel;
 mod peer;
@@ -60,6 +61,8 @@ enum Bench {
     Compile,
     /// Bytes of module text and lines of C.
     Size,
+    /// How host programs scale from one thread to two, natively.
+    Contention,
     /// All of these.
     All,
 }
@@ -104,11 +107,12 @@ fn run(options: &Options) -> io::Result<()> {
         here,
     };
     type Measure = fn(&Bed) -> io::Result<Vec<Row>>;
-    let benches: [(Bench, Measure); 4] = [
+    let benches: [(Bench, Measure); 5] = [
         (Bench::Cost, cost::measure),
         (Bench::Translate, translate::measure),
         (Bench::Compile, compile::measure),
         (Bench::Size, size::measure),
+        (Bench::Contention, contention::measure),
     ];
     let record = fs::read_to_string(recorded::file(&bed.here)).unwrap_or_default();
     let mut rows = Vec::new();

@@ -50,6 +50,8 @@ fn number(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
         Some(value) if value.fract() == 0.0 => format!("{value:.0}"),
+        // Ratios need more digits than counts.
+        Some(value) if value < 10.0 => format!("{value:.2}"),
         Some(value) => format!("{value:.1}"),
     }
 }

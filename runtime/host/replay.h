@@ -218,17 +218,29 @@ static pthread_barrier_t xl_replay_together;
 
 static inline void xl_replay_repeat(struct xl_cpu *self)
 {
-	unsigned long round;
+	const struct xl_event *first = &xl_events.event[self->next];
+	bool several = self->next != XL_NO_EVENT && first->next != XL_NO_EVENT;
+	unsigned long round, hits = 0;
+	struct xl_point *point;
 	u32 at;
 
 	pthread_barrier_wait(&xl_replay_together);
 	self->started = xl_machine_clock(CLOCK_MONOTONIC);
-	for (round = 0; round < xl_replay_rounds && !xl_replay_over(); round++) {
-		for (at = self->next; at != XL_NO_EVENT; at = xl_events.event[at].next) {
+	if (self->next == XL_NO_EVENT)
+		goto out;
+	xl_replay_hit(self, first);
+	for (round = 1, hits = 1; round < xl_replay_rounds && !xl_replay_over(); round++) {
+		/* With one event only its handlers are left in the loop. */
+		for (point = first->site->points; point && !several; point = point->next)
+			point->fire(point->data);
+		hits += !several;
+		for (at = self->next; several && at != XL_NO_EVENT; at = xl_events.event[at].next) {
 			xl_replay_hit(self, &xl_events.event[at]);
-			self->hits++;
+			hits++;
 		}
 	}
+out:
+	self->hits = hits;
 	self->ended = xl_machine_clock(CLOCK_MONOTONIC);
 }
 

@@ -10,8 +10,6 @@
 
 struct tracepoint {
 	const char *name;
-	void (*probe)(void *data);
-	void *data;
 	struct xl_point point;
 };
 
@@ -26,19 +24,9 @@ do {											\
 	}										\
 } while (0)
 
-static inline void xl_tracepoint_fire(void *data)
-{
-	struct tracepoint *tracepoint = data;
-
-	tracepoint->probe(tracepoint->data);
-}
-
 static inline int tracepoint_probe_register(struct tracepoint *tracepoint, void *probe, void *data)
 {
-	tracepoint->probe = (void (*)(void *))probe;
-	tracepoint->data = data;
-	return xl_point_add(&tracepoint->point, XL_POINT_TRACE, tracepoint->name,
-			    xl_tracepoint_fire, tracepoint);
+	return xl_point_add(&tracepoint->point, XL_POINT_TRACE, tracepoint->name, probe, data);
 }
 
 /* When no thread fires it any more. */
