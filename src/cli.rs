@@ -206,6 +206,15 @@ pub struct Options {
     )]
     pub print_changed: Vec<String>,
 
+    /// Write a page that shows script, IR after each optimization pass, and C, for a browser
+    #[arg(
+        long,
+        value_name = "OUT.html",
+        help_heading = "Inspection",
+        conflicts_with_all = ["emit", "emit_c", "bisect"]
+    )]
+    pub explore: Option<PathBuf>,
+
     /// Check the IR after every optimization pass
     #[arg(long, help_heading = "Inspection")]
     pub verify_each: bool,

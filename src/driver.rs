@@ -9,6 +9,7 @@ use xlate_codegen::{EmitOptions, Emitted};
 use xlate_elaborate::listing;
 use xlate_elaborate::program::Program;
 use xlate_ir::module::Module;
+use xlate_report::explore::{Subject, page};
 use xlate_run::{BuiltModule, Cache, HostProgram, Interrupts};
 use xlate_symbols::{Kernel, KernelSpec};
 
@@ -19,12 +20,15 @@ use crate::console::{Console, write_result};
 use crate::execute;
 use crate::host;
 use crate::input::{self, Input};
-use crate::optimize::{describe, optimize, pipeline};
+use crate::optimize::{describe, optimize, pipeline, text_of};
 use crate::stage::{Running, Stage, report_panics};
 use crate::translator::{Script, Translator};
 
 /// The stack for trees as deep as the grammar lets them be. Only what is used of it takes memory.
 const STACK_BYTES: usize = 512 << 20;
+
+/// What emitted C and pages say that they come from.
+const GENERATOR: &str = concat!("xlate ", env!("CARGO_PKG_VERSION"));
 
 /// Exit status of bad input and of anything else that does not work.
 const FAILED: u8 = 1;
@@ -179,6 +183,7 @@ fn translate(
     let print = |text: &str| write_result(text, options.output.as_deref()).map(|()| None);
 
     let pass = Running::start(Stage::Parse);
+    let name = script.name.clone();
     let tree = translator.parse(script)?;
     report(options, console, pass, "parsed the script");
     if emitted == Some(Emit::Ast) {
@@ -199,13 +204,26 @@ fn translate(
     if let Some(command) = &options.bisect {
         return print(&bisect(options, console, &module, translator.macros(), command)?);
     }
-    optimize(options, console, translator.sources(), &mut module)?;
+    let (said, recorder) = optimize(options, console, translator.sources(), &mut module)?;
     match emitted {
         Some(Emit::Ir) => return print(&xlate_ir::text::print(&module)),
         Some(Emit::Cfg) => return print(&xlate_report::graph::control_flow(&module)),
         _ => {}
     }
-    let source = emit(&module, translator.macros())?.c;
+    let source = emit(&module, translator.macros())?;
+    if let (Some(recorder), Some(file)) = (recorder, &options.explore) {
+        let subject = Subject {
+            title: &name,
+            generator: GENERATOR,
+            module: &module,
+            emitted: &source,
+            remarks: &said.remarks,
+        };
+        let script = |name: &str| text_of(translator.sources(), name);
+        write_result(&page(recorder, &subject, script), Some(file))?;
+        return Ok(None);
+    }
+    let source = source.c;
     report(options, console, pass, "translated to C");
     if emitted == Some(Emit::C) { print(&source) } else { Ok(Some(source)) }
 }
@@ -213,7 +231,7 @@ fn translate(
 /// The C of a module, with macros defined ahead of everything.
 pub(crate) fn emit(module: &Module, macros: &[(String, String)]) -> Result<Emitted, Failure> {
     let options = EmitOptions {
-        generator: concat!("xlate ", env!("CARGO_PKG_VERSION")).to_owned(),
+        generator: GENERATOR.to_owned(),
         macros: macros.to_vec(),
         ..EmitOptions::default()
     };

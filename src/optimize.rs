@@ -6,6 +6,7 @@ use xlate_ir::text;
 use xlate_passes::manager::{self, Observer, Report};
 use xlate_passes::pipeline::Pipeline;
 use xlate_passes::registry::{PASSES, Pass};
+use xlate_report::explore::Recorder;
 use xlate_report::measure::Measures;
 use xlate_report::remarks::Filter;
 
@@ -13,7 +14,8 @@ use crate::Failure;
 use crate::cli::Options;
 use crate::console::Console;
 
-/// Runs the optimization passes that the options ask for, and prints what these ask to see of them.
+/// Runs the optimization passes that the options ask for, and prints what these ask to see of them;
+/// for `--explore`, gives a record of them too.
 /// `sources` has the scripts.
 ///
 /// # Errors
@@ -24,9 +26,10 @@ pub fn optimize(
     console: Console,
     sources: &SourceMap,
     module: &mut Module,
-) -> Result<Report, Failure> {
+) -> Result<(Report, Option<Recorder>), Failure> {
     let pipeline = pipeline(options)?;
-    let mut observer = Printer { options, console, before: None };
+    let recorder = options.explore.as_ref().map(|_| Recorder::new(module));
+    let mut observer = Watcher { options, console, before: None, recorder };
     let mut how = manager::Options { bisect_limit: options.opt_bisect_limit, ..Default::default() };
     how.verify_each |= options.verify_each;
     let before = Measures::of(module);
@@ -43,11 +46,11 @@ pub fn optimize(
     if options.time_passes {
         console.text(&xlate_report::time::passes(&report));
     }
-    Ok(report)
+    Ok((report, observer.recorder))
 }
 
 /// The text of a script that has been read.
-fn text_of<'s>(sources: &'s SourceMap, name: &str) -> Option<&'s str> {
+pub(crate) fn text_of<'s>(sources: &'s SourceMap, name: &str) -> Option<&'s str> {
     sources.files().find(|file| sources.name(*file) == name).map(|file| sources.shown(file))
 }
 
@@ -97,15 +100,16 @@ pub fn describe() -> String {
     )
 }
 
-/// Prints the IR around passes.
-struct Printer<'o> {
+/// Prints the IR around passes, and records it for `--explore`.
+struct Watcher<'o> {
     options: &'o Options,
     console: Console,
     /// The IR before the pass that runs, if its changes are to be shown.
     before: Option<String>,
+    recorder: Option<Recorder>,
 }
 
-impl Observer for Printer<'_> {
+impl Observer for Watcher<'_> {
     fn before(&mut self, pass: &Pass, module: &Module) {
         if names(&self.options.print_before, pass) {
             self.print(&format!("; before {}", pass.name), &text::print(module));
@@ -124,10 +128,13 @@ impl Observer for Printer<'_> {
             let changes = xlate_report::diff::lines(&before, &after, self.console.has_colour());
             self.print(&format!("; changed by {}", pass.name), &changes);
         }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.after(pass, module, changed);
+        }
     }
 }
 
-impl Printer<'_> {
+impl Watcher<'_> {
     fn print(&self, title: &str, text: &str) {
         self.console.line(title);
         self.console.text(text);

@@ -149,6 +149,7 @@ b1:
   update.add @n, v0                     @f0:4:3
   v3 = load @n: long                    @f0:5:20
   print \"%d\\n\", v3                   @f0:5:5
+  print \"x\"                            @f0:9:5
   jump b3(v1)
 b2:
   v4 = const 3: long                    @f0:6:9
@@ -178,7 +179,8 @@ b3(v5: long):
         at(4),
         ["unsigned long flags = xl_irq_off();", "if (!xl_write_lock(c, &g_n_lock))", "g_n += pid;"]
     );
-    assert_eq!(at(5), ["xl_print_long(c, g_n);", "xl_print(c, \"\\n\");"]);
+    assert_eq!(at(5), ["xl_print_long(c, g_n);", "xl_print(c, \"\\nx\");"]);
+    assert_eq!(at(9), ["xl_print(c, \"\\nx\");"], "one call prints both");
     assert_eq!(at(6), ["t = 3;"]);
     assert_eq!(at(7), ["g_n = t;", "xl_write_unlock(&g_n_lock);"]);
     assert!(emitted.origins.is_sorted());

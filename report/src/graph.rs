@@ -61,7 +61,7 @@ fn write_cluster(
 }
 
 /// What the edges to the successors of a terminator are called.
-fn ways(terminator: &Terminator) -> [&'static str; 2] {
+pub(crate) fn ways(terminator: &Terminator) -> [&'static str; 2] {
     match terminator {
         Terminator::Branch(..) => ["true", "false"],
         Terminator::Try(..) => ["normal", "raise"],

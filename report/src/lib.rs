@@ -4,6 +4,7 @@
 
 pub mod bisect;
 pub mod diff;
+pub mod explore;
 pub mod graph;
 mod json;
 pub mod measure;

@@ -121,9 +121,9 @@ impl Expr {
     pub(crate) fn for_each_origin(&self, f: &mut dyn FnMut(Pos)) {
         match self {
             Expr::Long(_) | Expr::Str(_) => {}
-            Expr::Atom(name) => name.origin().into_iter().for_each(f),
+            Expr::Atom(name) => name.origins().iter().copied().for_each(f),
             Expr::Call(name, args) => {
-                name.origin().into_iter().for_each(&mut *f);
+                name.origins().iter().copied().for_each(&mut *f);
                 args.iter().for_each(|arg| arg.for_each_origin(f));
             }
             Expr::Braces(_, args) => args.iter().for_each(|arg| arg.for_each_origin(f)),

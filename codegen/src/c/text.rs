@@ -5,29 +5,36 @@ use std::ops::Deref;
 
 use xlate_ir::types::Pos;
 
-/// A name, or other text that binds as tightly as one, with the place in the script that made it.
+/// A name, or other text that binds as tightly as one, with the places in the script that made it.
 /// Equal texts are equal wherever they come from, so that equal code is still found and merged.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     text: String,
-    origin: Option<Pos>,
+    origins: Vec<Pos>,
 }
 
 impl Name {
     /// Where it comes from, if known.
-    pub(crate) fn origin(&self) -> Option<Pos> {
-        self.origin
+    pub(crate) fn origins(&self) -> &[Pos] {
+        &self.origins
     }
 
     /// Says where it comes from, unless that has been said.
     pub(crate) fn stamp(&mut self, pos: Pos) {
-        self.origin.get_or_insert(pos);
+        if self.origins.is_empty() {
+            self.origins.push(pos);
+        }
+    }
+
+    /// Has it come from where another comes from, too.
+    pub(crate) fn absorb(&mut self, other: &Name) {
+        self.origins.extend(&other.origins);
     }
 }
 
 impl From<String> for Name {
     fn from(text: String) -> Name {
-        Name { text, origin: None }
+        Name { text, origins: Vec::new() }
     }
 }
 
@@ -143,7 +150,11 @@ mod tests {
         let mut name = Name::from("n".to_owned());
         name.stamp(pos(1));
         name.stamp(pos(2));
-        assert_eq!(name.origin(), Some(pos(1)));
+        assert_eq!(name.origins(), [pos(1)]);
+        let mut other = Name::from("m".to_owned());
+        other.stamp(pos(3));
+        name.absorb(&other);
+        assert_eq!(name.origins(), [pos(1), pos(3)]);
         assert_eq!(name, Name::from("n".to_owned()));
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::c::expr::Expr;
 use crate::c::stmt::{Label, Stmt, breaks, continues, ends_away};
+use crate::c::text::Name;
 
 /// An `if` with what follows it: no empty branch, and no `else` after a branch that leaves.
 pub(crate) fn make_if(cond: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
@@ -209,10 +210,11 @@ fn check_once(list: &mut Vec<Stmt>) {
 /// Neighbouring literals are printed by one call.
 fn print_at_once(list: &mut Vec<Stmt>) {
     list.dedup_by(|next, before| {
-        let Some(more) = printed(next).cloned() else { return false };
+        let Some((more_name, more)) = printed(next) else { return false };
         match printed(before) {
-            Some(bytes) => {
-                bytes.extend(more);
+            Some((name, bytes)) => {
+                bytes.append(more);
+                name.absorb(more_name);
                 true
             }
             None => false,
@@ -220,11 +222,11 @@ fn print_at_once(list: &mut Vec<Stmt>) {
     });
 }
 
-/// The literal that a statement prints.
-fn printed(stmt: &mut Stmt) -> Option<&mut Vec<u8>> {
+/// The literal that a statement prints, and the function that prints it.
+fn printed(stmt: &mut Stmt) -> Option<(&mut Name, &mut Vec<u8>)> {
     match stmt {
         Stmt::Expr(Expr::Call(name, args)) if &**name == "xl_print" => match args.get_mut(1) {
-            Some(Expr::Str(bytes)) => Some(bytes),
+            Some(Expr::Str(bytes)) => Some((name, bytes)),
             _ => None,
         },
         _ => None,

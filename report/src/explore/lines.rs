@@ -1,0 +1,99 @@
+//! Lines of IR and positions, each kept once and named by number.
+
+use std::collections::BTreeMap;
+
+use xlate_ir::entities::{Entity, File};
+use xlate_ir::types::Pos;
+
+/// Lines and positions that have come up.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines {
+    lines: Vec<(String, i64)>,
+    line_numbers: BTreeMap<(String, i64), usize>,
+    positions: Vec<Pos>,
+    position_numbers: BTreeMap<Pos, usize>,
+}
+
+impl Lines {
+    /// The number of a line of the text form; its position, if it ends in one, is taken off.
+    pub(super) fn line(&mut self, text: &str) -> usize {
+        let (text, pos) = split_position(text);
+        let line = (text, self.position(pos));
+        if let Some(&number) = self.line_numbers.get(&line) {
+            return number;
+        }
+        self.lines.push(line.clone());
+        self.line_numbers.insert(line, self.lines.len() - 1);
+        self.lines.len() - 1
+    }
+
+    /// The text of a line, its position left out.
+    pub(super) fn text(&self, number: usize) -> &str {
+        &self.lines[number].0
+    }
+
+    /// The number of a position; -1 for none.
+    pub(super) fn position(&mut self, pos: Option<Pos>) -> i64 {
+        let Some(pos) = pos else { return -1 };
+        let number = *self.position_numbers.entry(pos).or_insert_with(|| {
+            self.positions.push(pos);
+            self.positions.len() - 1
+        });
+        number as i64
+    }
+
+    /// The lines, each with the number of its position, and the positions.
+    pub(super) fn finish(self) -> (Vec<(String, i64)>, Vec<Pos>) {
+        (self.lines, self.positions)
+    }
+}
+
+/// A line of the text form without the position at its end, and that. A brace may follow the position.
+fn split_position(line: &str) -> (String, Option<Pos>) {
+    let (body, brace) = match line.strip_suffix(" {") {
+        Some(body) => (body, " {"),
+        None => (line, ""),
+    };
+    match body.rsplit_once(" @f").and_then(|(text, pos)| Some((text, read_position(pos)?))) {
+        Some((text, pos)) => (format!("{}{brace}", text.trim_end()), Some(pos)),
+        None => (line.to_owned(), None),
+    }
+}
+
+/// `0:4:9`, as it stands behind `@f`.
+fn read_position(text: &str) -> Option<Pos> {
+    let mut numbers = text.split(':').map(|number| number.parse::<u32>().ok());
+    let (file, line, column) = (numbers.next()??, numbers.next()??, numbers.next()??);
+    let is_all = numbers.next().is_none();
+    is_all.then(|| Pos { file: File::from_index(file as usize), line, column })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_taken_off() {
+        let pos = |line, column| Some(Pos { file: File::from_index(2), line, column });
+        for (line, text, expected) in [
+            ("  v0 = const 3: long       @f2:4:9", "  v0 = const 3: long", pos(4, 9)),
+            ("handler @h0 @f2:1:1 {", "handler @h0 {", pos(1, 1)),
+            ("  store @f2, v0", "  store @f2, v0", None),
+            ("  print \"x @f2:1:1\"", "  print \"x @f2:1:1\"", None),
+            ("  ret", "  ret", None),
+        ] {
+            assert_eq!(split_position(line), (text.to_owned(), expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn equal_lines_have_one_number() {
+        let mut lines = Lines::default();
+        let first = lines.line("  ret @f0:1:1");
+        assert_eq!(lines.line("  ret @f0:1:1"), first);
+        assert_ne!(lines.line("  ret @f0:1:2"), first);
+        assert_eq!(lines.text(first), "  ret");
+        let (texts, positions) = lines.finish();
+        assert_eq!((texts.len(), positions.len()), (2, 2));
+    }
+}
