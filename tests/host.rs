@@ -68,6 +68,17 @@ fn timers_go_by_the_clock() {
     assert_eq!(output(&["-T", "1", "-e", "probe timer.s(3) { println(1) } probe end {}"]), "");
 }
 
+/// Whatever families the points of a list are of.
+#[test]
+fn a_handler_tells_its_points_apart() {
+    let script = "global seen probe timer.profile, timer.profile.tick ?, timer.ms(5), \
+                  timer.jiffies(2) { seen[pp()] = 1 }\n\
+                  probe timer.ms(20) { n = 0 foreach (point in seen) n++ if (n == 4) exit() }\n\
+                  probe end { foreach (point+ in seen) print(point, \" \") }";
+    let expected = "timer.jiffies(2) timer.ms(5) timer.profile timer.profile.tick ";
+    assert_eq!(output(&["-e", script]), expected);
+}
+
 #[test]
 fn an_interruption_runs_the_end_probes() {
     let mut child = command(&["-e", "probe begin { println(1) } probe end { println(2) }"])

@@ -114,6 +114,11 @@ impl Family {
         }
     }
 
+    /// Whether the kernel may lack one of its points, so that a table entry says if it must not.
+    fn may_be_missing(self) -> bool {
+        matches!(self, Family::Tracepoint | Family::Kprobe | Family::Kretprobe)
+    }
+
     fn attaches(self) -> bool {
         !matches!(self, Family::Timer | Family::Jiffies)
     }
@@ -180,7 +185,7 @@ impl Tables<'_> {
         if let Some(record) = self.record(point) {
             row.push(format!(".data = &{record}"));
         }
-        if point.optional && family.attaches() {
+        if point.optional && family.may_be_missing() {
             row.push(".optional = true".to_owned());
         }
         let row = format!("{},\n", braced("", 1, &row));

@@ -13,19 +13,25 @@
 #include <asm/irq_regs.h>
 #include "timer.h"
 
-struct xl_profile {
-	struct hrtimer __percpu *timer;
-	enum hrtimer_restart (*function)(struct hrtimer *timer);	/* of XL_PROFILE() */
+struct xl_profile_timer {
+	struct hrtimer timer;
+	const void *data;		/* of the table entry */
 };
 
-#define XL_PROFILE(name, handler)							\
+struct xl_profile {
+	struct xl_profile_timer __percpu *timers;
+	enum hrtimer_restart (*function)(struct hrtimer *timer);	/* of XL_PROFILE() */
+	const void *data;		/* for the _DATA form */
+};
+
+#define XL_PROFILE_CALL(name, call)							\
 static enum hrtimer_restart name(struct hrtimer *timer)					\
 {											\
 	struct xl_context *c = xl_here();						\
 											\
 	if (xl_enter(c)) {								\
 		c->regs = get_irq_regs();						\
-		handler(c);								\
+		call;									\
 		c->regs = NULL;								\
 		xl_leave(c);								\
 	}										\
@@ -34,6 +40,12 @@ static enum hrtimer_restart name(struct hrtimer *timer)					\
 }											\
 static enum hrtimer_restart name(struct hrtimer *timer)
 
+/* Entry code for a handler, and the same for handler(c, table entry's data). */
+#define XL_PROFILE(name, handler) XL_PROFILE_CALL(name, handler(c))
+#define XL_PROFILE_DATA(name, handler)							\
+	XL_PROFILE_CALL(name, handler(c, container_of(timer, struct xl_profile_timer,	\
+						      timer)->data))
+
 /* Makes the timers; 0 or -errno. May sleep. */
 XL_COLD int xl_attach_profiles(struct xl_profile *table, size_t count)
 {
@@ -41,14 +53,18 @@ XL_COLD int xl_attach_profiles(struct xl_profile *table, size_t count)
 	int cpu;
 
 	for (i = 0; i < count; i++) {
-		table[i].timer = alloc_percpu(struct hrtimer);
-		if (!table[i].timer) {
+		table[i].timers = alloc_percpu(struct xl_profile_timer);
+		if (!table[i].timers) {
 			xl_report("ERROR: no memory for timer.profile\n");
 			return -ENOMEM;
 		}
-		for_each_possible_cpu(cpu)
-			xl_hrtimer_setup(per_cpu_ptr(table[i].timer, cpu), table[i].function,
+		for_each_possible_cpu(cpu) {
+			struct xl_profile_timer *t = per_cpu_ptr(table[i].timers, cpu);
+
+			t->data = table[i].data;
+			xl_hrtimer_setup(&t->timer, table[i].function,
 					 HRTIMER_MODE_REL_PINNED_HARD);
+		}
 	}
 	return 0;
 }
@@ -57,7 +73,7 @@ static void xl_start_profile(void *data)
 {
 	struct xl_profile *p = data;
 
-	hrtimer_start(this_cpu_ptr(p->timer), ns_to_ktime(NSEC_PER_SEC / HZ),
+	hrtimer_start(&this_cpu_ptr(p->timers)->timer, ns_to_ktime(NSEC_PER_SEC / HZ),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
@@ -77,12 +93,12 @@ XL_COLD void xl_detach_profiles(struct xl_profile *table, size_t count)
 	int cpu;
 
 	for (i = 0; i < count; i++) {
-		if (!table[i].timer)
+		if (!table[i].timers)
 			continue;
 		for_each_possible_cpu(cpu)
-			hrtimer_cancel(per_cpu_ptr(table[i].timer, cpu));
-		free_percpu(table[i].timer);
-		table[i].timer = NULL;
+			hrtimer_cancel(&per_cpu_ptr(table[i].timers, cpu)->timer);
+		free_percpu(table[i].timers);
+		table[i].timers = NULL;
 	}
 }
 
