@@ -5,6 +5,7 @@
 //! is measured in one boot; each number is the median of three loops.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,9 @@ const MACHINE: &[&str] = &["-accel", "tcg", "-smp", "1", "-icount", "shift=0,sle
 
 /// How long it may take; emulation is slow, and slower on a busy machine.
 const LIMIT: Duration = Duration::from_secs(1800);
+
+/// Seconds of the guest's time, in which it runs a billion instructions each, for one module.
+const PATIENCE: u32 = 100;
 
 /// The script whose output is measured twice: nobody reads it meanwhile, or the loader does.
 const PRINTS: &str = "print";
@@ -122,18 +126,22 @@ fn measure_script(loads: &[Load], calls: u32) -> String {
     for Load { label, how, .. } in loads {
         // Room for the whole output of three loops, so that none of it takes the short way of
         // records that are lost.
-        let loader = format!("xlate -s 32 -o /dev/null /modules/{label}.ko");
+        let loader =
+            format!("timeout -s KILL {PATIENCE} xlate -s 32 -o /dev/null /modules/{label}.ko");
         let loops = format!("sh /loops {calls} {label}");
         script.push_str(&match how {
             How::Insert => format!(
-                "insmod /modules/{label}.ko && {loops} && rmmod {}\n",
+                "insmod /modules/{label}.ko && {loops} && rmmod {}",
                 label.trim_start_matches("floor_")
             ),
-            How::Run => format!("{} -c '{loops}'\n", loader),
+            How::Run => format!("{loader} -c '{loops}'"),
             How::Stopped => format!(
-                "{loader} &\nsleep 1\nkill -STOP $!\n{loops}\nkill -CONT $!\nkill -INT $!\nwait\n"
+                "{loader} &\nsleep 1\nloader=$(pidof xlate)\nkill -STOP $loader\n{loops}\n\
+                 kill -CONT $loader\nkill -INT $loader\nwait $!"
             ),
         });
+        // With a module that stays loaded, nothing more can be measured.
+        let _ = writeln!(script, " || {{ echo 'STUCK {label}'; exit 1; }}");
     }
     script
 }
