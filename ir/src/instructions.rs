@@ -59,7 +59,7 @@ pub enum CompareOp {
 }
 
 /// A commutative in-place update of a long whose result is not used.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum UpdateOp {
     /// Add.
     Add,
@@ -122,7 +122,8 @@ pub struct IterSpec {
     pub limit: Option<Value>,
 }
 
-/// How a lock is taken.
+/// How a lock is taken. That of a sharded global is one for each CPU: its updates take their own
+/// CPU's, which is called `Read`, since others may do the same meanwhile; `Write` is all of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LockMode {
     /// Shared with other readers.

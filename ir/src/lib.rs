@@ -17,6 +17,7 @@ mod mnemonics;
 pub mod module;
 pub mod remap;
 pub mod rewrite;
+pub mod sharing;
 pub mod text;
 pub mod types;
 pub mod typing;

@@ -68,7 +68,9 @@ impl Module {
             return 0;
         }
         for (_, data) in self.globals.iter_mut() {
-            if let Discipline::LockedWith(leader) = &mut data.discipline {
+            if let Discipline::LockedWith(leader) | Discipline::ShardedLockedWith(leader) =
+                &mut data.discipline
+            {
                 *leader = map.get(*leader);
             }
         }

@@ -109,8 +109,28 @@ pub enum Discipline {
     Serial,
     /// One atomic operation per handler run.
     Lone,
-    /// Per-CPU storage that is merged when read.
+    /// Per-CPU storage without a lock, gathered before `end` handlers run.
     Sharded,
+    /// Per-CPU storage with a lock for each CPU, gathered when a timer has taken all of them.
+    ShardedLocked,
+    /// The same, with the locks of another global that is itself `ShardedLocked`.
+    ShardedLockedWith(Global),
+}
+
+impl Discipline {
+    /// Whether storage is per CPU.
+    pub fn is_sharded(self) -> bool {
+        use Discipline::{Sharded, ShardedLocked, ShardedLockedWith};
+        matches!(self, Sharded | ShardedLocked | ShardedLockedWith(_))
+    }
+
+    /// The other global whose lock is used, if it is another's.
+    pub fn leader(self) -> Option<Global> {
+        match self {
+            Discipline::LockedWith(leader) | Discipline::ShardedLockedWith(leader) => Some(leader),
+            _ => None,
+        }
+    }
 }
 
 /// A global variable: a scalar, a statistic, or an array of either.

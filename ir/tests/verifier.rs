@@ -40,10 +40,10 @@ macro_rules! files {
     )* };
 }
 
-files! { tables structure operands dominance iterators locks }
+files! { tables structure operands dominance iterators locks disciplines }
 
 #[test]
 fn every_file_is_run() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/filetests/verifier");
-    assert_eq!(std::fs::read_dir(path).expect("the folder is there").count(), 6);
+    assert_eq!(std::fs::read_dir(path).expect("the folder is there").count(), 7);
 }

@@ -175,11 +175,18 @@ impl Parser {
             }
             "with" => {
                 self.expect('=')?;
-                data.discipline = Discipline::LockedWith(self.global()?);
+                let leader = self.global()?;
+                data.discipline = match data.discipline {
+                    Discipline::Sharded => Discipline::ShardedLockedWith(leader),
+                    _ => Discipline::LockedWith(leader),
+                };
             }
             "serial" => data.discipline = Discipline::Serial,
             "lone" => data.discipline = Discipline::Lone,
             "sharded" => data.discipline = Discipline::Sharded,
+            "locked" if data.discipline == Discipline::Sharded => {
+                data.discipline = Discipline::ShardedLocked;
+            }
             word => return self.error_at(at, format!("`{word}` is no attribute of a global")),
         }
         Ok(())

@@ -130,6 +130,10 @@ fn write_global(module: &Module, global: Global, out: &mut String) -> fmt::Resul
     }
     match data.discipline {
         Discipline::Locked => {}
+        Discipline::ShardedLocked => write!(out, " sharded locked")?,
+        Discipline::ShardedLockedWith(other) => {
+            write!(out, " sharded with=@{}", Name(&module.globals[other].name))?;
+        }
         Discipline::LockedWith(other) => {
             write!(out, " with=@{}", Name(&module.globals[other].name))?;
         }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Checker, Owner};
 use crate::cfg::Cfg;
-use crate::entities::{Block, Entity, Global, Inst};
+use crate::entities::{Block, Entity, Global, Handler, Inst};
 use crate::instructions::{LockMode, Op, Terminator};
 use crate::module::Module;
 use crate::types::Discipline;
@@ -30,15 +30,21 @@ impl Module {
     /// The global whose lock guards this one, if its discipline wants a lock.
     pub fn lock_of(&self, global: Global) -> Option<Global> {
         match self.globals[global].discipline {
-            Discipline::Locked => Some(global),
-            Discipline::LockedWith(leader) => Some(leader),
+            Discipline::Locked | Discipline::ShardedLocked => Some(global),
+            Discipline::LockedWith(leader) | Discipline::ShardedLockedWith(leader) => Some(leader),
             Discipline::Serial | Discipline::Lone | Discipline::Sharded => None,
         }
     }
 
+    /// Whether accesses to a global have an order among those of other globals that other handlers can
+    /// tell: they have none if nobody else can see them meanwhile.
+    pub fn is_ordered(&self, global: Global) -> bool {
+        !matches!(self.globals[global].discipline, Discipline::Serial | Discipline::Sharded)
+    }
+
     /// Whether no other handler can run while this one does: all of its probe points are `begin`,
     /// `end`, `error` or `never`.
-    pub fn is_exclusive(&self, handler: crate::entities::Handler) -> bool {
+    pub fn is_exclusive(&self, handler: Handler) -> bool {
         let mut points = self.probes.iter().filter(|probe| probe.handler == handler).peekable();
         points.peek().is_some() && points.all(|probe| probe.kind.is_exclusive())
     }
@@ -73,12 +79,18 @@ impl Checker<'_> {
                     Op::Unlock(globals) => self.check_release(block, inst, globals, &mut state),
                     op => {
                         let effects = self.summaries.op(self.module, op);
+                        let is_observable = effects.is_observable();
                         if guarded {
                             let held = &state.held;
-                            self.check_guard(block, inst, &effects.reads, LockMode::Read, held);
+                            let mut reads = effects.reads;
+                            reads.retain(|g| {
+                                !self.module.globals[*g].discipline.is_sharded()
+                                    || !effects.writes.contains(g)
+                            });
+                            self.check_guard(block, inst, &reads, LockMode::Read, held);
                             self.check_guard(block, inst, &effects.writes, LockMode::Write, held);
                         }
-                        state.effect |= effects.is_observable();
+                        state.effect |= is_observable;
                     }
                 }
             }
@@ -137,6 +149,12 @@ impl Checker<'_> {
     ) {
         for &global in accessed {
             let Some(lock) = self.module.lock_of(global) else { continue };
+            let mode = match self.owner {
+                Owner::Handler(handler) if self.module.globals[global].discipline.is_sharded() => {
+                    self.sharing.lock_mode(self.module, handler, global)
+                }
+                _ => mode,
+            };
             if held.get(&lock).is_none_or(|held| *held < mode) {
                 let (name, lock) =
                     (&self.module.globals[global].name, &self.module.globals[lock].name);

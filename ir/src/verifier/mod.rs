@@ -1,9 +1,10 @@
 //! Checks that a module keeps the rules of the IR.
 //!
 //! Each rule has a file of its own kind: [`structure`](self) of blocks and terminators, types of
-//! operands and results, dominance, iterators, locks, and the tables of the module. Every complaint
+//! operands and results, dominance, iterators, locks, the tables of the module, and disciplines. Every complaint
 //! names the instruction. `docs/ir.md` lists the rules.
 
+mod disciplines;
 mod dominance;
 mod iterators;
 mod locks;
@@ -17,6 +18,7 @@ use crate::cfg::{Cfg, Dominators};
 use crate::effects::Summaries;
 use crate::entities::{Block, Function, Handler, Inst};
 use crate::module::{Body, FunctionCode, Module};
+use crate::sharing::Sharing;
 use crate::text;
 use crate::types::Type;
 
@@ -57,14 +59,22 @@ pub fn verify(module: &Module) -> Result<(), Vec<VerifierError>> {
     let mut errors = tables::check(module);
     if errors.is_empty() {
         let summaries = Summaries::of(module);
+        let sharing = Sharing::of(module);
+        let mut check = |body, owner| {
+            let (summaries, sharing) = (&summaries, &sharing);
+            let checker = Checker { module, summaries, sharing, body, owner, errors: Vec::new() };
+            errors.extend(checker.check());
+        };
         for (id, data) in module.functions.iter() {
             if let FunctionCode::Body(body) = &data.code {
-                errors.extend(Checker::new(module, &summaries, body, Owner::Function(id)).check());
+                check(body, Owner::Function(id));
             }
         }
         for (id, data) in module.handlers.iter() {
-            let owner = Owner::Handler(id);
-            errors.extend(Checker::new(module, &summaries, &data.body, owner).check());
+            check(&data.body, Owner::Handler(id));
+        }
+        if errors.is_empty() {
+            errors = disciplines::check(module, &sharing);
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
@@ -81,16 +91,13 @@ enum Owner {
 struct Checker<'a> {
     module: &'a Module,
     summaries: &'a Summaries,
+    sharing: &'a Sharing,
     body: &'a Body,
     owner: Owner,
     errors: Vec<VerifierError>,
 }
 
-impl<'a> Checker<'a> {
-    fn new(module: &'a Module, summaries: &'a Summaries, body: &'a Body, owner: Owner) -> Self {
-        Checker { module, summaries, body, owner, errors: Vec::new() }
-    }
-
+impl Checker<'_> {
     fn check(mut self) -> Vec<VerifierError> {
         self.check_structure();
         // The rest takes the graph for granted.

@@ -103,8 +103,12 @@ fn global(module: &Module, data: &GlobalData) -> Vec<String> {
         }
         _ => {}
     }
-    if let Discipline::LockedWith(leader) = data.discipline
-        && module.globals.get(leader).map(|leader| leader.discipline) != Some(Discipline::Locked)
+    let wanted = match data.discipline {
+        Discipline::ShardedLockedWith(_) => Discipline::ShardedLocked,
+        _ => Discipline::Locked,
+    };
+    if let Some(leader) = data.discipline.leader()
+        && module.globals.get(leader).map(|leader| leader.discipline) != Some(wanted)
     {
         wrong.push("it shares the lock of a global that has none".into());
     }
