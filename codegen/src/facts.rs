@@ -7,9 +7,11 @@ use xlate_ir::entities::{Entity, Function, Global, Handler, Value};
 use xlate_ir::instructions::{Op, SortKey, StatField};
 use xlate_ir::intrinsics::Intrinsic;
 use xlate_ir::module::{Body, FunctionCode, Module, ProbeKind, ProbePoint};
+use xlate_ir::sharing::{Sharing, Side, is_bare};
 use xlate_ir::types::{Discipline, Pos, Type};
 
 use crate::repr::Repr;
+use crate::walks::Owner;
 
 /// A field of a statistic's struct in C.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -30,6 +32,8 @@ pub(crate) enum Field {
 pub(crate) struct Facts<'m> {
     /// The module.
     pub(crate) module: &'m Module,
+    /// Who does what to its globals.
+    pub(crate) sharing: Sharing,
     summaries: Summaries,
     fields: Vec<BTreeSet<Field>>,
     recursive: BTreeSet<Function>,
@@ -81,6 +85,7 @@ impl<'m> Facts<'m> {
         }
         Facts {
             module,
+            sharing: Sharing::of(module),
             summaries: Summaries::of(module),
             fields: stat_fields(module),
             recursive,
@@ -189,13 +194,37 @@ impl<'m> Facts<'m> {
             .filter(move |point| point.handler == handler && point.kind != ProbeKind::Never)
     }
 
+    /// The side of a global that a body is on; `None` if it is not sharded.
+    pub(crate) fn side(&self, owner: Owner, global: Global) -> Option<Side> {
+        let is_sharded = self.module.globals[global].discipline.is_sharded();
+        is_sharded.then(|| match owner {
+            Owner::Handler(handler) => self.sharing.side(self.module, handler, global),
+            Owner::Function(function) => self.sharing.function_side(self.module, function, global),
+        })
+    }
+
+    /// Whether a body touches a global by atomic operations.
+    pub(crate) fn is_atomic(&self, owner: Owner, global: Global) -> bool {
+        let is_lone = self.module.globals[global].discipline == Discipline::Lone;
+        is_lone && matches!(owner, Owner::Handler(handler) if !self.module.is_exclusive(handler))
+    }
+
+    /// Whether a handler needs no claim on the context of its CPU.
+    pub(crate) fn is_bare(&self, handler: Handler) -> bool {
+        is_bare(self.module, &self.summaries, handler)
+    }
+
+    /// Whether some sharded global has shards that are allocated, or locks.
+    pub(crate) fn has_shards(&self) -> bool {
+        self.module.globals.iter().any(|(_, data)| match data.discipline {
+            Discipline::ShardedLocked | Discipline::ShardedLockedWith(_) => true,
+            discipline => discipline.is_sharded() && crate::shards::is_allocated(data),
+        })
+    }
+
     /// The global whose lock guards a global; `None` if none does.
     pub(crate) fn lock_of(&self, global: Global) -> Option<Global> {
-        match self.module.globals[global].discipline {
-            Discipline::Locked => Some(global),
-            Discipline::LockedWith(leader) => Some(leader),
-            Discipline::Serial | Discipline::Lone | Discipline::Sharded => None,
-        }
+        self.module.lock_of(global)
     }
 
     /// Whether the operand of an operation is stored or passed as a name, so that any expression for

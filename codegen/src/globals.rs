@@ -14,6 +14,7 @@ use crate::facts::{Facts, Field};
 use crate::module_names::ModuleNames;
 use crate::needs::Needs;
 use crate::repr::{self, Repr};
+use crate::shards::{gather_statistic, gather_value, identity, is_allocated};
 use crate::walks::{Snapshots, snapshot_name};
 
 /// Emits the globals that the code uses, and those that are module parameters. What cannot be said
@@ -29,25 +30,27 @@ pub(crate) fn emit(
     let mut structs = String::new();
     for (global, data) in facts.module.globals.iter() {
         let name = names.global(global);
-        let is_used = data.parameter || uses(code, name);
-        if is_used {
+        if is_used(facts, names, global, code) {
             let mut definition = Definition { facts, needs: &mut *needs, name, data, global };
             let (types, text) = definition.text(setup);
             structs.push_str(&types);
             out.push_str(&text);
         }
         let lock = format!("{name}_lock");
-        if has_word(code, &lock) {
+        if has_word(code, &lock) && !data.discipline.is_sharded() {
             let _ = writeln!(out, "static struct xl_lock {lock};");
         }
     }
     format!("{structs}{out}")
 }
 
-/// Whether the code uses a global, or a function of an array.
-fn uses(code: &str, name: &str) -> bool {
-    let functions = ["find", "put", "delete", "clear", "entry"];
-    has_word(code, name) || functions.iter().any(|f| has_word(code, &format!("{name}_{f}")))
+/// Whether the code uses a global, or a function of an array; module parameters are used anyway.
+pub(crate) fn is_used(facts: &Facts, names: &ModuleNames, global: Global, code: &str) -> bool {
+    let name = names.global(global);
+    let functions = ["find", "put", "delete", "clear", "entry", "shard_put"];
+    facts.module.globals[global].parameter
+        || has_word(code, name)
+        || functions.iter().any(|f| has_word(code, &format!("{name}_{f}")))
 }
 
 struct Definition<'a> {
@@ -65,6 +68,9 @@ impl Definition<'_> {
         let mut types = String::new();
         if data.is_stat() {
             types.push_str(&self.statistic());
+            if data.discipline.is_sharded() {
+                types.push_str(&gather_statistic(self.facts, self.needs, name, self.global));
+            }
         }
         let longest = self.facts.module.limits.longest_string();
         let element = repr::element_type(name, data.element, longest);
@@ -96,6 +102,10 @@ impl Definition<'_> {
             }
         }
         line.push('\n');
+        if data.discipline.is_sharded() && !is_allocated(data) {
+            self.needs.headers.insert("shard.h");
+            let _ = writeln!(line, "XL_SHARD_LONG({name}, {});", identity(self.facts, self.global));
+        }
         if data.parameter {
             line.push_str(&self.parameter());
         }
@@ -132,6 +142,20 @@ impl Definition<'_> {
         self.needs.headers.extend(["map.h", "strings.h"]);
         let name = self.name;
         let max = self.data.max_entries.max(1);
+        if self.data.discipline.is_sharded() {
+            self.needs.headers.insert("shard_map.h");
+            let gather = gather_value(self.facts, name, self.global);
+            let is_words = is_words(&self.data.keys);
+            let kind = if is_words { "WORDS" } else { "ANY" };
+            let mut args = vec![Expr::atom(name), Expr::atom(format!("struct {name}_key"))];
+            if !is_words {
+                args.push(Expr::atom(format!("struct {name}_lookup")));
+            }
+            args.extend([Expr::atom(element), Expr::Long(max.into()), Expr::atom(gather)]);
+            let mut writer = Writer::new(|label| label.0.to_string());
+            writer.line_of("", &Expr::call(format!("XL_MAP_{kind}_SHARDED"), args), ";");
+            return writer.finish().as_str().trim().to_owned();
+        }
         let wrap = if self.data.wrap { "_WRAP" } else { "" };
         if is_words(&self.data.keys) {
             format!("XL_MAP_WORDS{wrap}({name}, struct {name}_key, {element}, {max});")
@@ -195,6 +219,7 @@ impl Definition<'_> {
         }
         let _ = writeln!(out, "struct {name}_lookup {{");
         let (mut hash, mut equal, mut store) = ("XL_HASH".to_owned(), Vec::new(), String::new());
+        let mut views = Vec::new();
         for (n, &ty) in self.data.keys.iter().enumerate() {
             let repr = Repr::of(ty);
             let _ = writeln!(out, "\t{} k{n};", repr.c_type());
@@ -203,16 +228,19 @@ impl Definition<'_> {
                     hash = format!("xl_hash_str({hash}, k->k{n})");
                     equal.push(format!("xl_str_equal(xl_str(&e->k{n}), k->k{n})"));
                     let _ = writeln!(store, "\txl_set(&e->k{n}, k->k{n});");
+                    views.push(format!("xl_str(&e->k{n})"));
                 }
                 Repr::Name => {
                     hash = format!("xl_hash_words({hash}, k->k{n}.word, 2)");
                     equal.push(format!("xl_words_equal(e->k{n}.word, k->k{n}.word, 2)"));
                     let _ = writeln!(store, "\te->k{n} = k->k{n};");
+                    views.push(format!("e->k{n}"));
                 }
                 Repr::Long | Repr::Walk => {
                     hash = format!("xl_hash_long({hash}, k->k{n})");
                     equal.push(format!("e->k{n} == k->k{n}"));
                     let _ = writeln!(store, "\te->k{n} = k->k{n};");
+                    views.push(format!("e->k{n}"));
                 }
             }
         }
@@ -224,6 +252,14 @@ impl Definition<'_> {
              static inline bool {name}_equal({head})\n{{\n\treturn {equal};\n}}\n\n\
              static inline void {name}_store(struct {name}_key *e, const struct {name}_lookup *k)\n{{\n{store}}}\n\n"
         );
+        if self.data.discipline.is_sharded() {
+            let _ = write!(
+                out,
+                "static inline struct {name}_lookup {name}_lookup_of(const struct {name}_key *e)\n{{\n\t\
+                 return (struct {name}_lookup){{ {} }};\n}}\n\n",
+                views.join(", ")
+            );
+        }
         out
     }
 }
@@ -242,8 +278,12 @@ pub(crate) fn snapshots(
         if !has_word(code, &name) {
             continue;
         }
-        let max = facts.module.globals[snapshot.global].max_entries.max(1);
-        let _ = writeln!(out, "XL_SNAPSHOT({name}, {array}, {max});");
+        let data = &facts.module.globals[snapshot.global];
+        let max = data.max_entries.max(1);
+        let _ = match data.discipline.is_sharded() {
+            true => writeln!(out, "XL_SNAPSHOT_SHARDED({name}, {array});"),
+            false => writeln!(out, "XL_SNAPSHOT({name}, {array}, {max});"),
+        };
         if snapshot.locked {
             let _ = writeln!(out, "static struct xl_lock {name}_lock;");
         }

@@ -22,6 +22,7 @@ mod needs;
 mod probes;
 mod regex;
 mod repr;
+mod shards;
 mod walks;
 
 pub use module::{EmitError, EmitOptions, Emitted, FrameSize, emit};

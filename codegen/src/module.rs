@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use xlate_ir::effects::{call_components, callees};
 use xlate_ir::entities::{Function, Handler};
 use xlate_ir::module::{FunctionCode, Limits, Module};
-use xlate_ir::types::{Discipline, Pos};
+use xlate_ir::types::Pos;
 
 use crate::body::{self, Shared, Signature};
 use crate::c::expr::has_word;
@@ -20,6 +20,7 @@ use crate::module_names::ModuleNames;
 use crate::needs::{Frame, Needs};
 use crate::probes::{self, Record};
 use crate::regex;
+use crate::shards::Shards;
 use crate::walks::{Owner, Snapshots};
 
 /// How to emit.
@@ -63,15 +64,6 @@ pub struct FrameSize {
 /// Why a module cannot be emitted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EmitError {
-    /// A global has a discipline that the emitter does not know how to keep.
-    Discipline {
-        /// The script's name of the global.
-        global: String,
-        /// The discipline, as the text form has it.
-        discipline: &'static str,
-        /// Where the global is declared.
-        pos: Option<Pos>,
-    },
     /// A regular expression cannot be compiled.
     Regex {
         /// The expression, as far as it is text.
@@ -84,9 +76,6 @@ pub enum EmitError {
 impl fmt::Display for EmitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EmitError::Discipline { global, discipline, .. } => {
-                write!(f, "internal error in pass 3 (C): global {global} is {discipline}")
-            }
             EmitError::Regex { pattern, message } => {
                 write!(f, "regular expression \"{pattern}\": {message}")
             }
@@ -109,16 +98,8 @@ fn headed(lines: &str, pos: Option<Pos>) -> Text {
 /// Emits a module as C.
 ///
 /// # Errors
-/// If a global's discipline is one that has no C yet, or a regular expression is malformed.
+/// If a regular expression is malformed.
 pub fn emit(module: &Module, options: &EmitOptions) -> Result<Emitted, EmitError> {
-    for (_, data) in module.globals.iter() {
-        let discipline = match data.discipline {
-            Discipline::Lone => "lone",
-            Discipline::Sharded => "sharded",
-            Discipline::Locked | Discipline::LockedWith(_) | Discipline::Serial => continue,
-        };
-        return Err(EmitError::Discipline { global: data.name.clone(), discipline, pos: data.pos });
-    }
     let facts = Facts::of(module);
     let names = ModuleNames::of(module);
     let snapshots = Snapshots::of(&facts);
@@ -287,6 +268,9 @@ impl File<'_> {
         let mut setup = Vec::new();
         let global_text = globals::emit(facts, names, &mut self.needs, &used, &mut setup);
         let snapshots = globals::snapshots(facts, names, self.shared.snapshots, &used);
+        let is_used = |global| globals::is_used(facts, names, global, &used);
+        let shards = Shards::of(facts, names, self.shared.snapshots, &used, is_used);
+        let shard_text = shards.text();
         let records: String = self
             .live_handlers()
             .into_iter()
@@ -294,7 +278,8 @@ impl File<'_> {
             .filter(|(record, _)| !record.is_empty())
             .map(|(record, handler)| format!("\n{}", record.definition(names.handler(handler))))
             .collect();
-        let tables = probes::emit(facts, names, &mut self.needs, &setup);
+        let mut tables = probes::emit(facts, names, &mut self.needs, &setup);
+        tables.push_str(&shards.hooks());
         let regexes = regex::emit(facts.module, &self.needs)?;
         let frame = self.frame();
         let mut c = String::from("// SPDX-License-Identifier: GPL-2.0-or-later\n");
@@ -318,6 +303,7 @@ impl File<'_> {
             let _ = write!(c, "\n{global_text}");
         }
         c.push_str(&snapshots);
+        c.push_str(&shard_text);
         c.push_str(&records);
         c.push_str(&regexes);
         c.push_str(&orders);
@@ -427,6 +413,9 @@ fn defines(limits: &Limits, facts: &Facts, needs: &Needs, has_frame: bool) -> St
     }
     if has_frame {
         out.push_str("#define XL_HAVE_FRAME\n");
+    }
+    if facts.has_shards() {
+        out.push_str("#define XL_HAVE_SHARDS\n");
     }
     if needs.error_text {
         out.push_str("#define XL_ERROR_TEXT\n");

@@ -119,6 +119,12 @@ impl Family {
         matches!(self, Family::Tracepoint | Family::Kprobe | Family::Kretprobe)
     }
 
+    /// Whether there is entry code for handlers that need no claim on the context: where the entry
+    /// code is most of what a hit costs.
+    fn has_bare(self) -> bool {
+        matches!(self, Family::Tracepoint | Family::Kprobe)
+    }
+
     fn attaches(self) -> bool {
         !matches!(self, Family::Timer | Family::Jiffies)
     }
@@ -234,9 +240,11 @@ impl Tables<'_> {
         for ((handler, family), entry) in &self.entries {
             let has_record = !Record::of(self.facts, *handler).is_empty();
             let data = if has_record { "_DATA" } else { "" };
+            let is_bare = self.facts.is_bare(*handler) && family.has_bare();
+            let bare = if is_bare { "_BARE" } else { "" };
             let (_, macro_name, _) = family.words();
             let handler = self.names.handler(*handler);
-            let _ = write!(out, "\n{macro_name}{data}({entry}, {handler});\n");
+            let _ = write!(out, "\n{macro_name}{bare}{data}({entry}, {handler});\n");
         }
         for (family, rows) in &self.rows {
             let (_, _, word) = family.words();

@@ -122,10 +122,6 @@ fn what_cannot_be_emitted_is_said() {
         let module = parse(text).expect("a module");
         emit(&module, &EmitOptions::default()).expect_err("it cannot be emitted").to_string()
     };
-    assert_eq!(
-        failure("global @n: long sharded"),
-        "internal error in pass 3 (C): global n is sharded"
-    );
     let text = "regex re0 \"(a\"\nprobe begin(0) -> @h0\nhandler @h0 {\nb0:\n  v0 = ctx.execname: str<15>\n  \
                 v1 = match re0, v0: long\n  print \"%d\", v1\n  ret\n}";
     assert_eq!(failure(text), "regular expression \"(a\": unmatched (");

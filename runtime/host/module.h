@@ -187,6 +187,8 @@ static inline void xl_memory_setup(void)
 			     xl_options.ring);
 		c->ring->size = size;
 	}
+	if (xl_gathered_init())
+		errx(1, "no memory for what %u CPUs gather", nr_cpu_ids);
 }
 
 /* What begin and end handlers see as the current task: this process. */

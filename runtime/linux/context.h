@@ -57,11 +57,15 @@ struct xl_context {
 	const char *where;		/* script position of the error */
 	struct pt_regs *regs;
 	void *frame;			/* struct xl_frame */
+	void *memory;			/* struct xl_memory, which holds what is pointed to */
 #ifdef XL_ERROR_TEXT
 	char *error_text;		/* MAXSTRINGLEN bytes for xl_raise_str() */
 #endif
 #ifdef XL_TOKENIZE
 	struct xl_tokens *tokens;	/* of xl_str_tokenize() */
+#endif
+#ifdef XL_HAVE_SHARDS
+	void *shards;			/* struct xl_shards */
 #endif
 	struct xl_ring *ring;
 	u64 sample_start;		/* cycles */
@@ -169,6 +173,15 @@ static __always_inline bool xl_enter(struct xl_context *c)
 		xl_sample_begin(c);
 #endif
 	return true;
+}
+
+/*
+ * Whether a handler may run that claims no context, since nothing can interrupt what it
+ * does: only the session's state counts. Any context.
+ */
+static __always_inline bool xl_open(void)
+{
+	return likely(!this_cpu_read(xl_contexts.closed));
 }
 
 /* Gives the context back, after what the handler left to do. */

@@ -37,11 +37,12 @@
 /* The live entry after e, the first if e is NULL; NULL at the end. */
 #define xl_map_next(name, e)								\
 ({											\
-	struct name##_entry *next_ = (e) ? (e) + 1 : name##_entries;			\
+	struct name##_entry *next_ = (e) ? (e) + 1 : name##_table.entries;		\
+	struct name##_entry *end_ = name##_table.entries + name##_table.used;		\
 											\
-	while (next_ < name##_entries + name##_used && !next_->hash)			\
+	while (next_ < end_ && !next_->hash)						\
 		next_++;								\
-	next_ < name##_entries + name##_used ? next_ : NULL;				\
+	next_ < end_ ? next_ : NULL;							\
 })
 
 /* The next copy of a snapshot, in order; NULL at the end. u32 i counts them. */

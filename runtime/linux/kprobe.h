@@ -34,6 +34,22 @@ static int name(struct kprobe *kp, struct pt_regs *regs)
 #define XL_KPROBE_DATA(name, handler)							\
 	XL_KPROBE_CALL(name, handler(c, container_of(kp, struct xl_kprobe, kp)->data))
 
+/* Both for a handler that claims no context. */
+#define XL_KPROBE_OPEN(name, call)							\
+static int name(struct kprobe *kp, struct pt_regs *regs)				\
+{											\
+	struct xl_context *c = xl_here();						\
+											\
+	if (xl_open())									\
+		call;									\
+	return 0;									\
+}											\
+static int name(struct kprobe *kp, struct pt_regs *regs)
+
+#define XL_KPROBE_BARE(name, handler) XL_KPROBE_OPEN(name, handler(c))
+#define XL_KPROBE_BARE_DATA(name, handler)						\
+	XL_KPROBE_OPEN(name, handler(c, container_of(kp, struct xl_kprobe, kp)->data))
+
 /* Why a function cannot be probed. */
 XL_COLD const char *xl_kprobe_error(int error)
 {

@@ -96,39 +96,29 @@ static inline void xl_age_remove(struct xl_age *age, u32 entry)
 #define XL_MAP_BITS(max) ((max) < 3 ? 1 : ilog2((max) - 1) + 1)
 
 /*
- * What each of the macros at the end defines. hash(lookup) gives 64 bits,
- * equal(key, lookup) compares and store(key, lookup) copies.
+ * The functions of one type of table, struct table: bits and room, which may ask the
+ * table t, are the logarithm of its number of buckets and its number of entries. hash(lookup)
+ * gives 64 bits, equal(key, lookup) compares and store(key, lookup) copies.
  */
-#define XL_MAP_DEFINE(name, key_t, lookup_t, value_t, max, hash_, equal_, store_, wrap)	\
-struct name##_entry {									\
-	u32 next;			/* in its chain, or of deleted ones */		\
-	u32 hash;			/* odd if the entry is live, else 0 */		\
-	key_t key;									\
-	value_t value;									\
-};											\
-static struct name##_entry name##_entries[max];						\
-static u32 name##_buckets[1 << XL_MAP_BITS(max)];					\
-static u32 name##_used;			/* entries handed out in a row */		\
-static u32 name##_free;			/* first of the deleted ones */			\
-static __maybe_unused struct xl_age name##_age[(wrap) ? (max) + 1 : 1];			\
-											\
+#define XL_MAP_FUNCTIONS(name, table, entry_t, lookup_t, value_t, bits, room, hash_, equal_, \
+			 store_, wrap)							\
 static __always_inline u32 name##_hash_of(const lookup_t *key)				\
 {											\
 	return hash_(key) >> 32 | 1;							\
 }											\
 											\
-static __always_inline u32 *name##_bucket(u32 hash)					\
+static __always_inline u32 *name##_bucket(struct table *t, u32 hash)			\
 {											\
-	return &name##_buckets[hash >> (32 - XL_MAP_BITS(max))];			\
+	return &t->buckets[hash >> (32 - (bits))];					\
 }											\
 											\
 /* The link that names the entry of a key, or the 0 at the end of its chain. */		\
-static __always_inline u32 *name##_link(const lookup_t *key, u32 hash)			\
+static __always_inline u32 *name##_link(struct table *t, const lookup_t *key, u32 hash)	\
 {											\
-	u32 *link = name##_bucket(hash);						\
+	u32 *link = name##_bucket(t, hash);						\
 											\
 	while (*link) {									\
-		struct name##_entry *e = &name##_entries[*link - 1];			\
+		struct entry_t *e = &t->entries[*link - 1];				\
 											\
 		if (e->hash == hash && equal_(&e->key, key))				\
 			break;								\
@@ -137,95 +127,135 @@ static __always_inline u32 *name##_link(const lookup_t *key, u32 hash)			\
 	return link;									\
 }											\
 											\
-/* The value of a key, or NULL. */							\
-static inline __maybe_unused value_t *name##_find(const lookup_t *key)			\
-{											\
-	u32 entry = *name##_link(key, name##_hash_of(key));				\
-											\
-	return entry ? &name##_entries[entry - 1].value : NULL;				\
-}											\
-											\
 /* Takes out the entry that a link names. */						\
-static inline __maybe_unused void name##_remove(u32 *link)				\
+static inline __maybe_unused void name##_remove(struct table *t, u32 *link)		\
 {											\
 	u32 entry = *link;								\
-	struct name##_entry *e = &name##_entries[entry - 1];				\
+	struct entry_t *e = &t->entries[entry - 1];					\
 											\
 	*link = e->next;								\
 	e->hash = 0;									\
-	e->next = name##_free;								\
-	name##_free = entry;								\
+	e->next = t->free;								\
+	t->free = entry;								\
+	t->live--;									\
 	if (wrap)									\
-		xl_age_remove(name##_age, entry);					\
+		xl_age_remove(t->age, entry);						\
 }											\
 											\
 /* Takes out the oldest entry. */							\
-static inline __maybe_unused void name##_evict(void)					\
+static inline __maybe_unused void name##_evict(struct table *t)				\
 {											\
-	u32 entry = name##_age[0].newer;						\
-	u32 *link = name##_bucket(name##_entries[entry - 1].hash);			\
+	u32 entry = t->age[0].newer;							\
+	u32 *link = name##_bucket(t, t->entries[entry - 1].hash);			\
 											\
 	while (*link != entry)								\
-		link = &name##_entries[*link - 1].next;					\
-	name##_remove(link);								\
+		link = &t->entries[*link - 1].next;					\
+	name##_remove(t, link);								\
 }											\
 											\
-/* Makes an entry, with a value of zero bytes; NULL if the array is full. */		\
-XL_SLOW value_t *name##_insert(const lookup_t *key, u32 hash)	\
+/* Makes an entry, with a value of zero bytes; NULL if there are limit already. */	\
+XL_SLOW value_t *name##_insert(struct table *t, const lookup_t *key, u32 hash, u32 limit) \
 {											\
-	u32 entry, *bucket = name##_bucket(hash);					\
-	struct name##_entry *e;								\
+	u32 entry, *bucket = name##_bucket(t, hash);					\
+	struct entry_t *e;								\
 											\
-	if (name##_used < (max)) {							\
-		entry = ++name##_used;							\
-	} else {									\
-		if ((wrap) && !name##_free)						\
-			name##_evict();							\
-		entry = name##_free;							\
-		if (!entry)								\
+	if (t->live >= limit) {								\
+		if (!(wrap))								\
 			return NULL;							\
-		name##_free = name##_entries[entry - 1].next;				\
+		name##_evict(t);							\
 	}										\
-	e = &name##_entries[entry - 1];							\
+	entry = t->free;								\
+	if (entry)									\
+		t->free = t->entries[entry - 1].next;					\
+	else										\
+		entry = ++t->used;							\
+	t->live++;									\
+	e = &t->entries[entry - 1];							\
 	store_(&e->key, key);								\
 	memset(&e->value, 0, sizeof(e->value));						\
 	e->hash = hash;									\
 	e->next = *bucket;								\
 	*bucket = entry;								\
 	if (wrap)									\
-		xl_age_append(name##_age, entry);					\
+		xl_age_append(t->age, entry);						\
 	return &e->value;								\
+}											\
+											\
+static inline __maybe_unused void name##_reset(struct table *t)				\
+{											\
+	if (!t->used)									\
+		return;									\
+	memset(t->buckets, 0, sizeof(u32) << (bits));					\
+	memset(t->age, 0, sizeof(t->age[0]));						\
+	t->used = 0;									\
+	t->live = 0;									\
+	t->free = 0;									\
+}											\
+struct entry_t
+
+#define XL_MAP_ENTRY(name, key_t, value_t)						\
+struct name##_entry {									\
+	u32 next;			/* in its chain, or of deleted ones */		\
+	u32 hash;			/* odd if the entry is live, else 0 */		\
+	key_t key;									\
+	value_t value;									\
+}
+
+/* What every table has beside buckets and entries. */
+#define XL_MAP_COUNTS									\
+	u32 used;			/* entries handed out in a row */		\
+	u32 live;			/* and not deleted since */			\
+	u32 free;			/* first of the deleted ones */
+
+/* The functions of an array, on the one table NAME_table. */
+#define XL_MAP_ARRAY(name, lookup_t, value_t, max)					\
+/* The value of a key, or NULL. */							\
+static inline __maybe_unused value_t *name##_find(const lookup_t *key)			\
+{											\
+	u32 entry = *name##_link(&name##_table, key, name##_hash_of(key));		\
+											\
+	return entry ? &name##_table.entries[entry - 1].value : NULL;			\
 }											\
 											\
 /* The value of a key, made if there is none; NULL if the array is full. */		\
 static inline __maybe_unused value_t *name##_put(const lookup_t *key)			\
 {											\
-	u32 hash = name##_hash_of(key), entry = *name##_link(key, hash);		\
+	u32 hash = name##_hash_of(key), entry = *name##_link(&name##_table, key, hash);	\
 											\
-	return likely(entry) ? &name##_entries[entry - 1].value : name##_insert(key, hash); \
+	return likely(entry) ? &name##_table.entries[entry - 1].value :			\
+			       name##_insert(&name##_table, key, hash, max);		\
 }											\
 											\
 static inline __maybe_unused void name##_delete(const lookup_t *key)			\
 {											\
-	u32 *link = name##_link(key, name##_hash_of(key));				\
+	u32 *link = name##_link(&name##_table, key, name##_hash_of(key));		\
 											\
 	if (*link)									\
-		name##_remove(link);							\
+		name##_remove(&name##_table, link);					\
 }											\
 											\
 static inline __maybe_unused void name##_clear(void)					\
 {											\
-	if (!name##_used)								\
-		return;									\
-	memset(name##_buckets, 0, sizeof(name##_buckets));				\
-	memset(name##_age, 0, sizeof(name##_age[0]));					\
-	name##_used = 0;								\
-	name##_free = 0;								\
+	name##_reset(&name##_table);							\
 }											\
 struct name##_entry
 
+#define XL_MAP_DEFINE(name, key_t, lookup_t, value_t, max, hash_, equal_, store_, wrap)	\
+XL_MAP_ENTRY(name, key_t, value_t);							\
+											\
+static struct name##_table {								\
+	XL_MAP_COUNTS									\
+	struct xl_age age[(wrap) ? (max) + 1 : 1];					\
+	u32 buckets[1 << XL_MAP_BITS(max)];						\
+	struct name##_entry entries[max];						\
+} name##_table;										\
+											\
+XL_MAP_FUNCTIONS(name, name##_table, name##_entry, lookup_t, value_t,			\
+		 XL_MAP_BITS(max), max, hash_, equal_, store_, wrap);			\
+XL_MAP_ARRAY(name, lookup_t, value_t, max)
+
 /* Functions of an array whose keys consist of s64 and struct xl_name only. */
-#define XL_MAP_WORDS_DEFINE(name, key_t, value_t, max, wrap)				\
+#define XL_MAP_WORDS_FUNCTIONS(name, key_t)						\
 static __always_inline u64 name##_words_hash(const key_t *key)				\
 {											\
 	return xl_hash_words(XL_HASH, (const u64 *)key, sizeof(*key) / sizeof(u64));	\
@@ -240,7 +270,10 @@ static __always_inline void name##_words_store(key_t *to, const key_t *from)		\
 {											\
 	*to = *from;									\
 }											\
-											\
+struct name##_entry
+
+#define XL_MAP_WORDS_DEFINE(name, key_t, value_t, max, wrap)				\
+XL_MAP_WORDS_FUNCTIONS(name, key_t);							\
 XL_MAP_DEFINE(name, key_t, key_t, value_t, max, name##_words_hash, name##_words_equal,	\
 	      name##_words_store, wrap)
 
@@ -259,7 +292,7 @@ XL_MAP_DEFINE(name, key_t, key_t, value_t, max, name##_words_hash, name##_words_
 
 /* Loops over the live entries, which the body must not add or delete. */
 #define xl_map_each(name, e)								\
-	for ((e) = name##_entries; (e) < name##_entries + name##_used; (e)++)		\
+	for ((e) = name##_table.entries; (e) < name##_table.entries + name##_table.used; (e)++) \
 		if (!(e)->hash)								\
 			;								\
 		else

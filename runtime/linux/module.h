@@ -51,6 +51,7 @@ XL_COLD void xl_module_free(void)
 		kvfree(per_cpu(xl_contexts, cpu).ring);
 		xl_memory_free(&per_cpu(xl_contexts, cpu));
 	}
+	xl_free();
 }
 
 static int __init xl_module_init(void)
@@ -60,7 +61,8 @@ static int __init xl_module_init(void)
 	xl_each_cpu(cpu)
 		error = error ?: xl_memory_init(&per_cpu(xl_contexts, cpu)) ?:
 			xl_transport_init(xl_directory, cpu);
-	error = error ?: xl_file_init(xl_directory, ".cmd", 0600, &xl_control_ops, NULL);
+	error = error ?: xl_gathered_init() ?:
+		xl_file_init(xl_directory, ".cmd", 0600, &xl_control_ops, NULL);
 	if (error) {
 		xl_module_free();
 		return error;

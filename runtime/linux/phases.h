@@ -2,7 +2,8 @@
 /*
  * The phases of a session, from its start to its end, and the memory that it needs.
  * They call the hooks of the emitted file, xl_attach() and xl_detach(), and those that
- * are also defined as macros: xl_setup(), xl_begin(), xl_start(), xl_end() and xl_error().
+ * are also defined as macros: xl_setup(), xl_begin(), xl_start(), xl_gather(), xl_end(),
+ * xl_error(), and xl_allocate(), which has xl_free() beside it.
  *
  * All of this: one task at a time, which may sleep.
  */
@@ -26,6 +27,13 @@ static inline void xl_end(void) { }
 #endif
 #ifndef xl_error
 static inline void xl_error(void) { }
+#endif
+#ifndef xl_gather
+static inline void xl_gather(void) { }
+#endif
+#ifndef xl_allocate
+static inline int xl_allocate(u32 cpus) { return 0; }
+static inline void xl_free(void) { }
 #endif
 
 /* Lets handlers run, unless one of them calls exit() meanwhile. */
@@ -95,6 +103,7 @@ XL_COLD void xl_session_stop(void)
 		xl_each_cpu(cpu)
 			while (smp_load_acquire(&per_cpu(xl_contexts, cpu).busy))
 				cpu_relax();
+		xl_gather();
 		if (xl_session.failed) {
 			WRITE_ONCE(xl_session.phase, XL_FAILING);
 			xl_error();
@@ -119,7 +128,10 @@ struct xl_memory {
 #ifdef XL_TOKENIZE
 	struct xl_tokens tokens;
 #endif
-};
+#ifdef XL_HAVE_SHARDS
+	struct xl_shards shards;
+#endif
+} ____cacheline_aligned_in_smp;		/* no line is another CPU's, too */
 
 #define XL_HAVE_MEMORY (sizeof(struct xl_memory) > 0)
 
@@ -129,15 +141,21 @@ static int __init xl_memory_init(struct xl_context *c)
 
 	if (!XL_HAVE_MEMORY)
 		return 0;
-	memory = kvzalloc(sizeof(*memory), GFP_KERNEL);
+	memory = kvzalloc(sizeof(*memory), GFP_KERNEL | __GFP_NOWARN);
 	if (!memory)
 		return -ENOMEM;
-	c->frame = memory;
+	c->memory = memory;
+#ifdef XL_HAVE_FRAME
+	c->frame = &memory->frame;
+#endif
 #ifdef XL_ERROR_TEXT
 	c->error_text = memory->error_text;
 #endif
 #ifdef XL_TOKENIZE
 	c->tokens = &memory->tokens;
+#endif
+#ifdef XL_HAVE_SHARDS
+	c->shards = &memory->shards;
 #endif
 	return 0;
 }
@@ -145,7 +163,18 @@ static int __init xl_memory_init(struct xl_context *c)
 static inline void xl_memory_free(struct xl_context *c)
 {
 	if (XL_HAVE_MEMORY)
-		kvfree(c->frame);
+		kvfree(c->memory);
+}
+
+/* Memory for what is gathered from all CPUs; 0 or -ENOMEM, and what there is stays for xl_free(). */
+static int __init xl_gathered_init(void)
+{
+	u32 cpus = 0;
+	int cpu;
+
+	xl_each_cpu(cpu)
+		cpus++;
+	return xl_allocate(cpus);
 }
 
 #endif

@@ -39,6 +39,16 @@ static inline void xl_squares_add(struct xl_squares *s, s64 v)
 	s->high = sum >> 64;
 }
 
+/* Adds a sum of squares to another. */
+static inline void xl_squares_gather(struct xl_squares *to, const struct xl_squares *from)
+{
+	unsigned __int128 sum = (unsigned __int128)to->high << 64 | to->low;
+
+	sum += (unsigned __int128)from->high << 64 | from->low;
+	to->low = sum;
+	to->high = sum >> 64;
+}
+
 /* a / b by long division: the kernel has no division of 128 bits. Quotients over 64 bits saturate. */
 XL_COLD u64 xl_div128(unsigned __int128 a, u64 b)
 {

@@ -46,6 +46,21 @@ static void name(void *data)
 #define XL_TRACEPOINT_DATA(name, handler)				\
 	XL_TRACEPOINT_CALL(name, handler(c, ((const struct xl_tracepoint *)data)->data))
 
+/* Both for a handler that claims no context: it runs with whatever preemption there is. */
+#define XL_TRACEPOINT_OPEN(name, call)					\
+static void name(void *data)						\
+{									\
+	struct xl_context *c = xl_here();				\
+									\
+	if (xl_open())							\
+		call;							\
+}									\
+static void name(void *data)
+
+#define XL_TRACEPOINT_BARE(name, handler) XL_TRACEPOINT_OPEN(name, handler(c))
+#define XL_TRACEPOINT_BARE_DATA(name, handler)				\
+	XL_TRACEPOINT_OPEN(name, handler(c, ((const struct xl_tracepoint *)data)->data))
+
 XL_COLD void xl_match_tracepoint(struct tracepoint *tracepoint, void *data)
 {
 	struct xl_tracepoint *t = data;

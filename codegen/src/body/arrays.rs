@@ -2,6 +2,7 @@
 
 use xlate_ir::entities::{Global, Inst, Value};
 use xlate_ir::instructions::{Place, StatField, UpdateOp};
+use xlate_ir::sharing::Side;
 use xlate_ir::types::{ElementType, Histogram, Pos};
 
 use super::{BodyEmitter, context};
@@ -36,6 +37,18 @@ impl BodyEmitter<'_> {
         Expr::call(format!("{name}_{function}"), vec![key])
     }
 
+    /// The side of a global that this body is on; `None` if it is not sharded.
+    fn side(&self, global: Global) -> Option<Side> {
+        self.facts().side(self.owner, global)
+    }
+
+    /// The address of this CPU's shard of a statistic or an array.
+    fn shard(&mut self, global: Global) -> Expr {
+        self.needs.headers.insert("shard.h");
+        let name = self.shared.names.global(global);
+        Expr::atom(format!("XL_SHARDS(c)->{name}")).address()
+    }
+
     /// A pointer to the value of an element, or NULL.
     pub(super) fn find(&mut self, place: &Place) -> Expr {
         self.array_call("find", place)
@@ -47,6 +60,10 @@ impl BodyEmitter<'_> {
         let repr = element.value_type().map_or(Repr::Long, Repr::of);
         if place.keys.is_empty() {
             let name = Expr::atom(self.shared.names.global(place.global));
+            if self.facts().is_atomic(self.owner, place.global) {
+                self.needs.headers.insert("lone.h");
+                return Expr::call("xl_lone_get", vec![name.address()]);
+            }
             return match repr {
                 Repr::View => Expr::call("xl_str", vec![name.address()]),
                 _ => name,
@@ -84,7 +101,13 @@ impl BodyEmitter<'_> {
         let ty = format!("{} *", repr::element_type(&name, global.element, longest));
         let purpose = if global.is_stat() { "s" } else { "v" };
         let pointer = self.helper(&ty, purpose);
-        let call = self.array_call("put", place);
+        let call = match self.side(place.global) {
+            Some(Side::Shard) => {
+                let key = self.key(place);
+                Expr::call(format!("{name}_shard_put"), vec![self.shard(place.global), key])
+            }
+            _ => self.array_call("put", place),
+        };
         self.push(Stmt::Assign(pointer.clone(), call));
         if !global.wrap {
             let script_name = global.name.clone();
@@ -106,6 +129,10 @@ impl BodyEmitter<'_> {
 
     pub(super) fn store(&mut self, place: &Place, value: Value, pos: Option<Pos>) {
         let element = self.facts().module.globals[place.global].element;
+        if self.facts().is_atomic(self.owner, place.global) {
+            let value = self.value(value);
+            return self.atomic("set", place.global, value);
+        }
         let target = self.target(place, pos);
         match element.value_type().map(Repr::of) {
             Some(Repr::View) => {
@@ -128,7 +155,25 @@ impl BodyEmitter<'_> {
         }
     }
 
+    /// One atomic operation on a lone integer.
+    fn atomic(&mut self, word: &str, global: Global, value: Expr) {
+        self.needs.headers.insert("lone.h");
+        let name = Expr::atom(self.shared.names.global(global));
+        self.call(&format!("xl_lone_{word}"), vec![name.address(), value]);
+    }
+
     pub(super) fn update(&mut self, op: UpdateOp, place: &Place, value: Value, pos: Option<Pos>) {
+        let word = crate::shards::update_word(op);
+        if self.facts().is_atomic(self.owner, place.global) {
+            let value = self.value(value);
+            return self.atomic(word, place.global, value);
+        }
+        if place.keys.is_empty() && self.side(place.global) == Some(Side::Shard) {
+            self.needs.headers.insert("shard.h");
+            let value = self.value(value);
+            let name = Expr::atom(self.shared.names.global(place.global));
+            return self.call(&format!("xl_shard_{word}"), vec![name, value]);
+        }
         let target = self.target(place, pos);
         let value = self.value(value);
         let new = match op {
@@ -153,6 +198,9 @@ impl BodyEmitter<'_> {
             return;
         }
         let name = Expr::atom(self.shared.names.global(place.global));
+        if self.facts().is_atomic(self.owner, place.global) {
+            return self.atomic("set", place.global, Expr::Long(0));
+        }
         match self.facts().module.globals[place.global].element {
             ElementType::Long => self.push(Stmt::Assign(name, Expr::Long(0))),
             ElementType::Str(bound) if bound > repr::NAME_BYTES => {
@@ -175,7 +223,14 @@ impl BodyEmitter<'_> {
     /// `<<<`.
     pub(super) fn stat_add(&mut self, place: &Place, value: Value, pos: Option<Pos>) {
         let global = place.global;
-        let (statistic, dot) = if place.keys.is_empty() {
+        let is_shard = self.side(global) == Some(Side::Shard);
+        let (statistic, dot) = if place.keys.is_empty() && is_shard {
+            let name = self.shared.names.global(global).to_owned();
+            let pointer = self.helper(&format!("struct {name}_stat *"), "s");
+            let shard = self.shard(global);
+            self.push(Stmt::Assign(pointer.clone(), shard));
+            (pointer, "->")
+        } else if place.keys.is_empty() {
             (Expr::atom(self.shared.names.global(global)), ".")
         } else {
             (self.put(place, pos), "->")

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use xlate_ir::entities::Global;
 use xlate_ir::instructions::LockMode;
+use xlate_ir::sharing::Side;
 
 use super::{BodyEmitter, context};
 use crate::c::expr::Expr;
@@ -30,6 +31,41 @@ pub(super) type Held = (Lock, LockMode);
 pub(super) type Exits = BTreeSet<Vec<Held>>;
 
 impl BodyEmitter<'_> {
+    /// Whether a lock is one for each CPU.
+    fn is_sharded(&self, lock: Lock) -> bool {
+        match lock {
+            Lock::Global(global) => self.facts().module.globals[global].discipline.is_sharded(),
+            Lock::Snapshot(..) => false,
+        }
+    }
+
+    /// What takes or releases a lock, `word` being `lock` or `unlock`, with the arguments behind the
+    /// context.
+    fn lock_call(&self, word: &str, (lock, mode): Held) -> (String, Expr) {
+        let name = self.lock_name(lock);
+        match (self.is_sharded(lock), mode) {
+            (true, LockMode::Write) => (format!("xl_{word}_shards"), Expr::atom(name)),
+            (true, LockMode::Read) => {
+                (format!("xl_write_{word}"), Expr::atom(format!("XL_SHARDS(c)->{name}")).address())
+            }
+            (false, LockMode::Write) => (format!("xl_write_{word}"), Expr::atom(name).address()),
+            (false, LockMode::Read) => (format!("xl_read_{word}"), Expr::atom(name).address()),
+        }
+    }
+
+    /// Whether what a lock guards, of this handler's, must be gathered once it is taken.
+    fn gathers(&self, (lock, mode): Held) -> bool {
+        let Lock::Global(leader) = lock else { return false };
+        let Owner::Handler(handler) = self.owner else { return false };
+        let module = self.facts().module;
+        self.is_sharded(lock)
+            && mode == LockMode::Write
+            && self.facts().sharing.handler(handler).keys().any(|&global| {
+                module.lock_of(global) == Some(leader)
+                    && self.facts().side(self.owner, global) == Some(Side::Home)
+            })
+    }
+
     fn lock_name(&self, lock: Lock) -> String {
         match lock {
             Lock::Global(global) => format!("{}_lock", self.shared.names.global(global)),
@@ -62,12 +98,21 @@ impl BodyEmitter<'_> {
             self.push(Stmt::Assign(Expr::atom("flags"), Expr::call("xl_irq_off", Vec::new())));
             self.uses_flags = true;
         }
-        for (lock, mode) in wanted {
-            let name = Expr::atom(self.lock_name(lock)).address();
-            let taken = Expr::call(take(mode), vec![context(), name]);
+        for &held in &wanted {
+            if self.is_sharded(held.0) {
+                self.needs.headers.insert("shard_lock.h");
+            }
+            let (function, name) = self.lock_call("lock", held);
+            let taken = Expr::call(function, vec![context(), name]);
             let then = vec![self.exit()];
             self.push(Stmt::If { cond: taken.negated(), then, otherwise: Vec::new() });
-            self.held.push((lock, mode));
+            self.held.push(held);
+        }
+        for held in wanted {
+            if let (true, Lock::Global(leader)) = (self.gathers(held), held.0) {
+                let function = crate::shards::gather_function(self.shared.names, Some(leader));
+                self.call(&function, Vec::new());
+            }
         }
     }
 
@@ -93,12 +138,9 @@ impl BodyEmitter<'_> {
         }
     }
 
-    fn release(&self, (lock, mode): Held) -> Stmt {
-        let function = match mode {
-            LockMode::Read => "xl_read_unlock",
-            LockMode::Write => "xl_write_unlock",
-        };
-        Stmt::call(function, vec![Expr::atom(self.lock_name(lock)).address()])
+    fn release(&self, held: Held) -> Stmt {
+        let (function, name) = self.lock_call("unlock", held);
+        Stmt::call(&function, vec![name])
     }
 
     /// Releases everything at the ordinary end of a handler.
@@ -232,13 +274,6 @@ fn drop_idle_jumps(list: &mut Vec<Stmt>) {
         }
     });
     list.retain(|stmt| !matches!(stmt, Stmt::ExitLabel(label) if !used.contains(label)));
-}
-
-fn take(mode: LockMode) -> &'static str {
-    match mode {
-        LockMode::Read => "xl_read_lock",
-        LockMode::Write => "xl_write_lock",
-    }
 }
 
 fn interrupts_on() -> Stmt {

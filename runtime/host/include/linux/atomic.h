@@ -130,6 +130,8 @@ static int xl_fence;
 #else
 #define smp_mb()			__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #endif
+#define smp_mb__before_atomic()		smp_mb()
+#define smp_mb__after_atomic()		smp_mb()
 #define smp_rmb()			smp_mb()
 #define smp_wmb()			smp_mb()
 

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sharded arrays: tables as in map.h, one for each CPU, and the one that is gathered
+ * from them, which has room for what all of them can hold.
+ *
+ * max entries are the limit of a shard; also, what is not in the array as it was gathered
+ * last may not be added once that has max entries. So an array that is not sharded would
+ * have been full by then, and what is gathered fits: it can grow only while it has fewer
+ * than max entries, and then by max for each CPU.
+ *
+ * An update may read the gathered array: that changes only while no update runs. Contexts
+ * as in shard.h; gathering takes one step for each entry of a shard.
+ */
+#ifndef XL_SHARD_MAP_H
+#define XL_SHARD_MAP_H
+
+#include <linux/mm.h>
+#include "map.h"
+#include "shard.h"
+
+#define XL_MAP_SHARDED(name, key_t, lookup_t, value_t, max, hash_, equal_, store_, lookup_of, \
+		       gather_)								\
+XL_MAP_ENTRY(name, key_t, value_t);							\
+											\
+struct name##_shard {									\
+	XL_MAP_COUNTS									\
+	struct xl_age age[1];								\
+	u32 buckets[1 << XL_MAP_BITS(max)];						\
+	struct name##_entry entries[max];						\
+};											\
+											\
+static struct name##_table {								\
+	XL_MAP_COUNTS									\
+	u32 bits;									\
+	u32 room;									\
+	struct xl_age age[1];								\
+	u32 *buckets;									\
+	struct name##_entry *entries;							\
+} name##_table;										\
+											\
+XL_MAP_FUNCTIONS(name##_shard, name##_shard, name##_entry, lookup_t, value_t,		\
+		 XL_MAP_BITS(max), max, hash_, equal_, store_, 0);			\
+XL_MAP_FUNCTIONS(name, name##_table, name##_entry, lookup_t, value_t, t->bits, t->room,	\
+		 hash_, equal_, store_, 0);						\
+XL_MAP_ARRAY(name, lookup_t, value_t, max);						\
+											\
+XL_SLOW value_t *name##_shard_add(struct name##_shard *shard, const lookup_t *key, u32 hash) \
+{											\
+	if (name##_table.live >= (max) && !*name##_link(&name##_table, key, hash))	\
+		return NULL;								\
+	return name##_shard_insert(shard, key, hash, max);				\
+}											\
+											\
+/* The value of a key in a shard, made if there is none; NULL if the array is full. */	\
+static inline __maybe_unused value_t *name##_shard_put(struct name##_shard *shard,	\
+						       const lookup_t *key)		\
+{											\
+	u32 hash = name##_shard_hash_of(key), entry = *name##_shard_link(shard, key, hash); \
+											\
+	return likely(entry) ? &shard->entries[entry - 1].value :			\
+			       name##_shard_add(shard, key, hash);			\
+}											\
+											\
+/* Moves what is in a shard to the array. */						\
+XL_SLOW void name##_gather(struct name##_shard *shard)					\
+{											\
+	struct name##_entry *e;								\
+	u32 entry;									\
+											\
+	for (e = shard->entries; e < shard->entries + shard->used; e++) {		\
+		lookup_t key = lookup_of(&e->key);					\
+		value_t *to;								\
+											\
+		entry = *name##_link(&name##_table, &key, e->hash);			\
+		to = entry ? &name##_table.entries[entry - 1].value :			\
+			     name##_insert(&name##_table, &key, e->hash, name##_table.room); \
+		if (likely(to))								\
+			gather_(to, &e->value);						\
+	}										\
+	name##_shard_reset(shard);							\
+}											\
+											\
+/* Makes room for what the shards of so many CPUs can hold; 0 or -ENOMEM. May sleep. */	\
+XL_COLD int name##_allocate(u32 cpus)							\
+{											\
+	struct name##_table *t = &name##_table;						\
+											\
+	t->room = (max) * (cpus + 1);							\
+	t->bits = XL_MAP_BITS(t->room);							\
+	t->buckets = kvcalloc(1 << t->bits, sizeof(*t->buckets), GFP_KERNEL);		\
+	t->entries = kvcalloc(t->room, sizeof(*t->entries), GFP_KERNEL);		\
+	return t->buckets && t->entries ? 0 : -ENOMEM;					\
+}											\
+											\
+XL_COLD void name##_free(void)								\
+{											\
+	kvfree(name##_table.buckets);							\
+	kvfree(name##_table.entries);							\
+}											\
+struct name##_entry
+
+/* For keys that consist of s64 and struct xl_name only. gather(to, from) is as in shard.h. */
+#define XL_MAP_WORDS_SHARDED(name, key_t, value_t, max, gather_)			\
+XL_MAP_WORDS_FUNCTIONS(name, key_t);							\
+XL_MAP_SHARDED(name, key_t, key_t, value_t, max, name##_words_hash, name##_words_equal,	\
+	       name##_words_store, *, gather_)
+
+/* For any key, with name##_hash() and its kind, and name##_lookup_of(), which looks up a key. */
+#define XL_MAP_ANY_SHARDED(name, key_t, lookup_t, value_t, max, gather_)		\
+	XL_MAP_SHARDED(name, key_t, lookup_t, value_t, max, name##_hash, name##_equal,	\
+		       name##_store, name##_lookup_of, gather_)
+
+/* A snapshot of such an array, see snapshot.h. Allocated as the array is, after it. */
+#define XL_SNAPSHOT_SHARDED(snapshot, name)						\
+static struct {										\
+	u32 count;									\
+	u32 *order;									\
+	struct name##_entry *entry;							\
+} snapshot;										\
+											\
+XL_COLD int snapshot##_allocate(void)							\
+{											\
+	u32 room = name##_table.room;							\
+											\
+	snapshot.order = kvcalloc(room, sizeof(*snapshot.order), GFP_KERNEL);		\
+	snapshot.entry = kvcalloc(room, sizeof(*snapshot.entry), GFP_KERNEL);		\
+	return snapshot.order && snapshot.entry ? 0 : -ENOMEM;				\
+}											\
+											\
+XL_COLD void snapshot##_free(void)							\
+{											\
+	kvfree(snapshot.order);								\
+	kvfree(snapshot.entry);								\
+}											\
+struct name##_entry
+
+#endif
