@@ -21,6 +21,7 @@ mod inline;
 mod lock_sets;
 mod loop_invariants;
 mod sccp;
+mod shard_sizes;
 mod simplify_cfg;
 mod simplify_instructions;
 mod string_bounds;

@@ -16,6 +16,7 @@ use xlate_ir::effects::Summaries;
 use xlate_ir::entities::{Block, Entity, Global, Handler, Inst};
 use xlate_ir::instructions::{InstData, LockMode, Op, Terminator};
 use xlate_ir::module::{Body, Module};
+use xlate_ir::sharing::Sharing;
 use xlate_ir::types::{Discipline, Pos};
 
 use crate::accesses::Accesses;
@@ -31,13 +32,16 @@ pub(crate) fn run(cx: &mut ModuleContext<'_>) -> bool {
     let before = cx.module.clone();
     let summaries = Summaries::of(cx.module);
     let concurrency = Concurrency::of(cx.module);
+    let sharing = Sharing::of(cx.module);
     share(cx.module, &summaries, &concurrency, cx.log);
     cx.module.retain_locks(|_| false);
     let handlers: Vec<Handler> = cx.module.handlers.iter().map(|(id, _)| id).collect();
     for handler in handlers {
         if !cx.module.is_exclusive(handler) {
             let mut body = std::mem::take(&mut cx.module.handlers[handler].body);
-            place(cx.module, &summaries, &mut body, cx.log);
+            let user =
+                User { module: cx.module, summaries: &summaries, sharing: &sharing, handler };
+            place(&user, &mut body, cx.log);
             cx.module.handlers[handler].body = body;
         }
     }
@@ -47,7 +51,7 @@ pub(crate) fn run(cx: &mut ModuleContext<'_>) -> bool {
 /// Has globals that the same concurrent handlers use share a lock.
 fn share(module: &mut Module, summaries: &Summaries, concurrency: &Concurrency, log: &mut Log) {
     let accesses = Accesses::of(module, summaries);
-    let mut leaders: BTreeMap<Vec<Handler>, Global> = BTreeMap::new();
+    let mut leaders: BTreeMap<(bool, Vec<Handler>), Global> = BTreeMap::new();
     let locked: Vec<Global> = module.globals.iter().map(|(id, _)| id).collect();
     for global in locked {
         if module.lock_of(global).is_none() {
@@ -59,21 +63,45 @@ fn share(module: &mut Module, summaries: &Summaries, concurrency: &Concurrency, 
             .filter(|&handler| concurrency.is_concurrent(handler))
             .collect();
         let alone = users.is_empty();
-        let leader = *leaders.entry(users).or_insert(global);
-        if leader == global || alone {
-            module.globals[global].discipline = Discipline::Locked;
+        let sharded = module.globals[global].discipline.is_sharded();
+        let leader = *leaders.entry((sharded, users)).or_insert(global);
+        let own = leader == global || alone;
+        module.globals[global].discipline = match (sharded, own) {
+            (false, true) => Discipline::Locked,
+            (true, true) => Discipline::ShardedLocked,
+            (false, false) => Discipline::LockedWith(leader),
+            (true, false) => Discipline::ShardedLockedWith(leader),
+        };
+        if own {
             continue;
         }
-        module.globals[global].discipline = Discipline::LockedWith(leader);
         let (name, other) = (&module.globals[global].name, &module.globals[leader].name);
         let message = format!("`{name}` shares the lock of `{other}`: the same handlers use both");
         log.applied(module.globals[global].pos, message);
     }
 }
 
+/// A handler that gets locks, and what is known of all.
+#[derive(Clone, Copy)]
+struct User<'a> {
+    module: &'a Module,
+    summaries: &'a Summaries,
+    sharing: &'a Sharing,
+    handler: Handler,
+}
+
+impl User<'_> {
+    /// How an access wants a global's lock: of a sharded one, all accesses of a handler are alike.
+    fn mode(&self, global: Global, writes: bool) -> LockMode {
+        if self.module.globals[global].discipline.is_sharded() {
+            return self.sharing.lock_mode(self.module, self.handler, global);
+        }
+        if writes { LockMode::Write } else { LockMode::Read }
+    }
+}
+
 /// What is needed and held where, in one body without locks.
 struct Plan<'a> {
-    module: &'a Module,
     body: &'a Body,
     cfg: Cfg,
     /// By instruction: the locks that it needs.
@@ -102,10 +130,9 @@ fn join(locks: &mut Locks, more: &Locks) {
 }
 
 impl<'a> Plan<'a> {
-    fn new(module: &'a Module, summaries: &Summaries, body: &'a Body) -> Self {
+    fn new(user: &User<'_>, body: &'a Body) -> Self {
         let count = body.blocks.len();
         let mut plan = Plan {
-            module,
             body,
             cfg: Cfg::of(body),
             accesses: vec![Locks::new(); body.insts.len()],
@@ -117,7 +144,7 @@ impl<'a> Plan<'a> {
             held_in: vec![false; count],
         };
         for (_, inst) in body.iter_insts() {
-            plan.find_access(summaries, inst);
+            plan.find_access(user, inst);
         }
         plan.find_needs();
         plan.extend_to_catches();
@@ -128,14 +155,14 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    fn find_access(&mut self, summaries: &Summaries, inst: Inst) {
-        let effects = summaries.op(self.module, &self.body.insts[inst].op);
+    fn find_access(&mut self, user: &User<'_>, inst: Inst) {
+        let effects = user.summaries.op(user.module, &self.body.insts[inst].op);
         let mut locks = Locks::new();
-        for (globals, mode) in
-            [(&effects.reads, LockMode::Read), (&effects.writes, LockMode::Write)]
-        {
-            for lock in globals.iter().filter_map(|&global| self.module.lock_of(global)) {
-                join(&mut locks, &Locks::from([(lock, mode)]));
+        for (globals, writes) in [(&effects.reads, false), (&effects.writes, true)] {
+            for &global in globals {
+                if let Some(lock) = user.module.lock_of(global) {
+                    join(&mut locks, &Locks::from([(lock, user.mode(global, writes))]));
+                }
             }
         }
         self.accesses[inst.index()] = locks;
@@ -403,25 +430,28 @@ impl Edits {
 /// What a handler takes, for a remark.
 fn describe(module: &Module, locks: &[(Global, LockMode)]) -> String {
     let one = |&(global, mode): &(Global, LockMode)| {
-        let purpose = match mode {
-            LockMode::Read => "reading",
-            LockMode::Write => "writing",
+        let data = &module.globals[global];
+        let purpose = match (data.discipline.is_sharded(), mode) {
+            (false, LockMode::Read) => "for reading",
+            (false, LockMode::Write) => "for writing",
+            (true, LockMode::Read) => "on its own CPU",
+            (true, LockMode::Write) => "on all CPUs",
         };
-        format!("`{}` for {purpose}", module.globals[global].name)
+        format!("`{}` {purpose}", data.name)
     };
     format!("the handler locks {}", locks.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
 /// Places locks in the body of a handler that has none.
-fn place(module: &Module, summaries: &Summaries, body: &mut Body, log: &mut Log) {
-    let plan = Plan::new(module, summaries, body);
+fn place(user: &User<'_>, body: &mut Body, log: &mut Log) {
+    let plan = Plan::new(user, body);
     if plan.accesses.iter().all(Locks::is_empty) {
         return;
     }
     let edits = plan.edits();
     for (op, pos) in edits.all() {
         if let Op::Lock(locks) = op {
-            log.analysis(pos, describe(module, locks));
+            log.analysis(pos, describe(user.module, locks));
         }
     }
     let predecessors: Vec<usize> =

@@ -10,7 +10,6 @@ use xlate_ir::effects::Summaries;
 use xlate_ir::entities::{Entity, Global};
 use xlate_ir::instructions::{Op, Terminator};
 use xlate_ir::module::{Body, FunctionCode, Module, ProbeKind};
-use xlate_ir::types::Discipline;
 
 use crate::manager::ModuleContext;
 
@@ -99,7 +98,7 @@ fn used_globals(module: &Module) -> Vec<bool> {
     }
     // A lock that others share stays with the global that it is named after.
     for (global, data) in module.globals.iter() {
-        if let Discipline::LockedWith(leader) = data.discipline
+        if let Some(leader) = data.discipline.leader()
             && used[global.index()]
         {
             used[leader.index()] = true;
