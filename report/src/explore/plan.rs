@@ -58,10 +58,7 @@ impl Plan {
             name: data.name.clone(),
             holds: holds(data),
             discipline: discipline(data),
-            shares: match data.discipline {
-                Discipline::LockedWith(leader) => Some(module.globals[leader].name.clone()),
-                _ => None,
-            },
+            shares: data.discipline.leader().map(|leader| module.globals[leader].name.clone()),
             pos: lines.position(data.pos),
             cells: handlers
                 .iter()
@@ -98,6 +95,7 @@ fn discipline(data: &GlobalData) -> &'static str {
         Discipline::Serial => "serial",
         Discipline::Lone => "lone",
         Discipline::Sharded => "sharded",
+        Discipline::ShardedLocked | Discipline::ShardedLockedWith(_) => "sharded, locked",
     }
 }
 
