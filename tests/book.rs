@@ -1,40 +1,73 @@
 //! The book's transcripts are what the command prints: each `console` block of `docs/` that begins
-//! with `$ xlate …` is run from the root of the repository.
+//! with `$ xlate …` is run by a shell, from the root of the repository, and its standard output is
+//! compared.
+//!
+//! `UPDATE_DOCS=1 cargo test --test book` writes what is printed into the book.
 
-use std::path::Path;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The command and the expected output of each transcript of a page.
-fn transcripts(page: &str) -> Vec<(&str, &str)> {
-    page.split("```console\n")
-        .skip(1)
-        .filter_map(|rest| rest.split("```\n").next())
-        .filter_map(|block| block.strip_prefix("$ xlate ")?.split_once('\n'))
-        .collect()
+/// What begins and ends a transcript.
+const BEGIN: &str = "```console\n$ ";
+const END: &str = "```\n";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-#[test]
-fn transcripts_are_true() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut checked = 0;
-    let mut pages: Vec<_> = std::fs::read_dir(root.join("docs"))
+fn pages() -> Vec<PathBuf> {
+    let mut pages: Vec<_> = fs::read_dir(root().join("docs"))
         .expect("the book")
         .map(|entry| entry.expect("a page").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
         .collect();
     pages.sort();
-    for path in pages {
-        let page = std::fs::read_to_string(&path).expect("a page");
-        for (command, expected) in transcripts(&page) {
-            let output = Command::new(env!("CARGO_BIN_EXE_xlate"))
-                .args(command.split(' '))
-                .current_dir(root)
-                .output()
-                .expect("xlate runs");
-            let printed = String::from_utf8_lossy(&output.stdout);
-            assert_eq!(printed, expected, "{}: xlate {command}", path.display());
-            checked += 1;
+    pages
+}
+
+/// What a command line prints; `xlate` is this one.
+fn printed(command: &str) -> String {
+    let folder = Path::new(env!("CARGO_BIN_EXE_xlate")).parent().expect("a folder");
+    let mut path = folder.as_os_str().to_owned();
+    path.push(":");
+    path.push(env::var_os("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-c", command]).env("PATH", path).current_dir(root()).output();
+    String::from_utf8_lossy(&output.expect("a shell").stdout).into_owned()
+}
+
+/// A page with what its commands print now, and how many there are.
+fn with_transcripts(page: &str) -> (String, usize) {
+    let mut parts = page.split(BEGIN);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    let mut count = 0;
+    for part in parts {
+        out.push_str(BEGIN);
+        match (part.split_once('\n'), part.split_once(END)) {
+            (Some((command, _)), Some((_, rest))) if command.starts_with("xlate ") => {
+                out.push_str(&format!("{command}\n{}{END}{rest}", printed(command)));
+                count += 1;
+            }
+            _ => out.push_str(part),
         }
     }
-    assert!(checked >= 5, "the architecture page follows a script through the stages");
+    (out, count)
+}
+
+#[test]
+fn transcripts_are_true() {
+    let mut checked = 0;
+    for path in pages() {
+        let page = fs::read_to_string(&path).expect("a page");
+        let (true_page, count) = with_transcripts(&page);
+        if env::var_os("UPDATE_DOCS").is_some() && page != true_page {
+            fs::write(&path, &true_page).expect("written");
+        } else {
+            assert_eq!(page, true_page, "{}: see UPDATE_DOCS above", path.display());
+        }
+        checked += count;
+    }
+    assert!(checked >= 9, "{checked} transcripts: the book shows the stages and what can be asked");
 }

@@ -178,7 +178,12 @@ impl Explorer {
     }
 
     fn lines_are_linked(&mut self) {
+        // An address that names a line highlights it; one that names nothing shows the last step.
+        self.browser.evaluate("location.hash = 'handler=0&step=0&line=0:11'");
+        assert_eq!(self.texts("#script .line.hot"), ["        slow++"]);
+        assert!(self.text("step").starts_with("lowered "));
         self.browser.evaluate("location.hash = ''");
+        assert_eq!(self.texts(".line.hot"), Vec::<String>::new());
         self.click_row("script", "hits += cpu()");
         let ir = self.texts("#ir .line.hot");
         assert!(ir.iter().any(|line| line.contains("ctx.cpu")), "{ir:?}");
@@ -189,6 +194,7 @@ impl Explorer {
         self.browser.press("Escape", 27);
         assert_eq!(self.texts(".line.hot"), Vec::<String>::new());
         self.click_row("c", "xl_ctx_tid(c)");
+        assert!(self.browser.text("location.hash").ends_with("&line=0:9"));
         assert_eq!(self.texts("#script .line.hot"), ["        names[execname()] = scaled(tid())"]);
         assert!(self.texts("#ir .line.hot").iter().any(|line| line.contains("ctx.tid")));
         // From IR, by keyboard: the line below.

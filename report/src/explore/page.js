@@ -170,6 +170,7 @@
     if (from !== script && file !== state.file) showFile(file);
     for (const panel of panels) if (panel !== from) panel.scrollTo(keys);
     paint();
+    remember();
   }
 
   function showFile(file) {
@@ -451,7 +452,8 @@
 
   /** Has the address name what is shown, so that it can be passed on. */
   function remember() {
-    history.replaceState(null, "", `#handler=${state.unit}&step=${state.step}`);
+    const line = state.kept.length ? `&line=${state.kept[0]}` : "";
+    history.replaceState(null, "", `#handler=${state.unit}&step=${state.step}${line}`);
   }
 
   function recall() {
@@ -461,7 +463,9 @@
       return Number.isInteger(value) && value >= least && value <= most ? value : other;
     };
     state.step = number("step", 0, data.steps.length - 1, data.steps.length - 1);
+    const line = wanted.get("line");
     pick(number("handler", 0, data.units.length - 1, 0));
+    if (/^\d+:\d+$/.test(line ?? "")) keep([line], null);
   }
 
   function chooseTab(tab) {
@@ -500,6 +504,7 @@
         state.kept = [];
         state.hover = null;
         paint();
+        remember();
       } else if (arrow && tabs.includes(at)) {
         const next = tabs[(tabs.indexOf(at) + arrow + tabs.length) % tabs.length];
         chooseTab(next);
