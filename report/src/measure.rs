@@ -7,7 +7,7 @@ use xlate_ir::effects::callees;
 use xlate_ir::entities::{Entity, Function, Handler};
 use xlate_ir::instructions::Op;
 use xlate_ir::module::{Body, FunctionCode, Module};
-use xlate_ir::types::{Discipline, ElementType, Type};
+use xlate_ir::types::{ElementType, Type};
 
 /// Counts over a module. All are static: what stands in the text, not what runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -80,11 +80,9 @@ impl Measures {
     }
 
     fn add_globals(&mut self, module: &Module) {
-        for (_, data) in module.globals.iter() {
+        for (global, data) in module.globals.iter() {
             self.globals += 1;
-            let is_locked =
-                matches!(data.discipline, Discipline::Locked | Discipline::LockedWith(_));
-            self.locked_globals += u64::from(is_locked);
+            self.locked_globals += u64::from(module.lock_of(global).is_some());
             self.string_bytes += data.keys.iter().map(|key| bound(*key)).sum::<u64>();
             if let ElementType::Str(bytes) = data.element {
                 self.string_bytes += u64::from(bytes);
