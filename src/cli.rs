@@ -154,6 +154,10 @@ pub struct Options {
     #[arg(long, requires = "events", help_heading = "Running")]
     pub serial: bool,
 
+    /// Write the events that fire the script's kernel probes to a file, for --events
+    #[arg(long, value_name = "FILE", help_heading = "Running", conflicts_with = "events")]
+    pub record: Option<PathBuf>,
+
     /// Remove a module whose loader was killed; `list` shows which there are
     #[arg(long, value_name = "MODULE", help_heading = "Running", exclusive = true)]
     pub unload: Option<String>,

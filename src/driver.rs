@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::slice;
 use std::thread;
 
 use clap::Parser;
@@ -21,6 +22,7 @@ use crate::execute;
 use crate::host;
 use crate::input::{self, Input};
 use crate::optimize::{describe, optimize, pipeline, text_of};
+use crate::record;
 use crate::stage::{Running, Stage, report_panics};
 use crate::translator::{Script, Translator};
 
@@ -184,6 +186,7 @@ fn translate(
 
     let pass = Running::start(Stage::Parse);
     let name = script.name.clone();
+    let arguments = script.arguments.clone();
     let tree = translator.parse(script)?;
     report(options, console, pass, "parsed the script");
     if emitted == Some(Emit::Ast) {
@@ -191,7 +194,15 @@ fn translate(
     }
 
     let pass = Running::start(Stage::Elaborate);
-    let program = translator.elaborate(&tree)?;
+    let mut program = translator.elaborate(slice::from_ref(&tree))?;
+    if options.record.is_some() {
+        // All that there is to say is said again of the script with the recording probes.
+        translator.take_diagnostics();
+        let text = record::script(&program).into_bytes();
+        let recorder = Script { name: record::NAME.to_owned(), text, arguments };
+        let recorder = translator.parse(recorder)?;
+        program = translator.elaborate(&[tree, recorder])?;
+    }
     let what = elaborated(&program, translator.library_files());
     report(options, console, pass, &what);
     if emitted == Some(Emit::Typed) {

@@ -111,6 +111,7 @@ pub fn run(
         target,
         timeout: options.timeout.map(Duration::from_secs),
         output: options.output.as_deref(),
+        record: options.record.as_deref(),
         interrupts,
     };
     let outcome = xlate_run::run(&request, &mut |notice| match notice {

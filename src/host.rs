@@ -23,6 +23,9 @@ pub fn check(options: &Options) -> Result<(), Failure> {
             None => Ok(()),
         };
     }
+    if options.record.is_some() {
+        return refuse("--record records what a kernel does: not with --target=host");
+    }
     if options.events.is_some() && options.command.is_some() {
         return refuse(
             "-c needs a clock that runs, and with --events time follows the file: use -x to set \
@@ -143,5 +146,6 @@ mod tests {
         };
         assert!(refused(&["--events=e", "a"]).contains("needs --target=host"));
         assert!(refused(&["--target=host", "--events=e", "-c", "ls", "a"]).contains("use -x"));
+        assert!(refused(&["--target=host", "--record=e", "a"]).contains("not with --target=host"));
     }
 }

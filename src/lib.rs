@@ -11,6 +11,7 @@ pub mod execute;
 pub mod host;
 pub mod input;
 pub mod optimize;
+pub mod record;
 pub mod settings;
 pub mod stage;
 pub mod translator;

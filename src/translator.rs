@@ -130,7 +130,7 @@ impl<'k> Translator<'k> {
     ///
     /// # Errors
     /// [`Failure::Refused`] if the script has errors.
-    pub fn elaborate(&mut self, script: &File) -> Result<Program, Failure> {
+    pub fn elaborate(&mut self, scripts: &[File]) -> Result<Program, Failure> {
         let options = ParseOptions {
             environment: &self.environment,
             macros: &self.macros,
@@ -143,7 +143,6 @@ impl<'k> Translator<'k> {
             let file = sources.add(name, text);
             parse_script(sources, file, &options)
         };
-        let scripts = std::slice::from_ref(script);
         let (program, said) =
             elaborate(scripts, &self.library, &mut load, Some(self.kernel), &self.elaboration);
         self.check(said)?;

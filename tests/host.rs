@@ -136,6 +136,20 @@ fn events_fire_probes_at_their_time() {
     assert_eq!(stdout, "end 1000000000\n");
 }
 
+/// A line as a recording of a live run has it, with names that need escapes.
+#[test]
+fn recorded_events_can_be_fired() {
+    let text = "start 1796066725.851166210\n\
+        0.008953490 kprobe.function(\"vfs_read\") 0 107 108 \"a \\\"b\\\" \\303\\244\\\\\" uid=1 gid=2 \
+        ppid=105 pexecname=\"x\\tlate\"\n";
+    let script = "probe kprobe.function(\"vfs_read\") {\n\
+        printf(\"%s %s %d %d %d %d\\n\", execname(), pexecname(), uid(), egid(), ppid(),\n\
+               gettimeofday_ns()) }";
+    let ran = with_events("recorded", text, &["-e", script]);
+    let expected = "a \"b\" \u{e4}\\ x\tlate 1 2 105 1796066725860119700\n";
+    assert_eq!(ran, (Some(0), expected.to_owned(), String::new()));
+}
+
 #[test]
 fn the_script_may_end_before_the_events() {
     let text = "1 kernel.function(\"vfs_read\") 0 1 1 x\n2 kernel.function(\"vfs_read\") 1 1 1 x\n\
@@ -154,6 +168,7 @@ fn malformed_events_are_told_with_their_line() {
         ("1", "the probe point is missing"),
         ("1 timer.s(1) 0 1 1 x", "is no probe point that an event can hit"),
         ("1 kernel.trace(\"t\").return 0 1 1 x", "is no probe point that an event can hit"),
+        ("1 kprobe.module(\"m\") 0 1 1 x", "is no probe point that an event can hit"),
         ("1 kernel.trace(\"t\") 256 1 1 x", "`256` is no CPU: write a number from 0 to 255"),
         ("1 kernel.trace(\"t\") 0 -1 1 x", "`-1` is no process number"),
         ("1 kernel.trace(\"t\") 0 1", "thread number is missing"),

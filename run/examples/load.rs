@@ -44,6 +44,7 @@ fn load() -> Result<u8, Box<dyn std::error::Error>> {
         target,
         timeout,
         output: output.as_deref(),
+        record: None,
         interrupts: &Interrupts::catch()?,
     };
     let outcome = run(&request, &mut |notice| match notice {

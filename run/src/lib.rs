@@ -19,6 +19,7 @@ mod merge;
 mod module;
 mod output;
 mod protocol;
+mod recording;
 mod session;
 mod target;
 

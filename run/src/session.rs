@@ -17,6 +17,7 @@ use crate::image::Image;
 use crate::module::LoadedModule;
 use crate::output::{Delivery, Pump};
 use crate::protocol::{Command, MESSAGE_MAX, Message};
+use crate::recording::{Recorder, save};
 use crate::target::Target;
 use crate::{Error, Interrupts};
 
@@ -56,6 +57,8 @@ pub struct RunRequest<'a> {
     pub timeout: Option<Duration>,
     /// Where the output goes; `None` for standard output.
     pub output: Option<&'a Path>,
+    /// Where the events go that recording probes of the module tell of.
+    pub record: Option<&'a Path>,
     /// What ends the script: the first interruption asks it to, the second does not wait for
     /// what it still has to say, the third gives up on removing the module.
     pub interrupts: &'a Interrupts,
@@ -102,7 +105,13 @@ pub fn run(request: &RunRequest<'_>, notify: &mut dyn FnMut(Notice<'_>)) -> Resu
     if request.rename {
         image.rename(std::process::id());
     }
-    let output = open_output(request.output)?;
+    let mut output = open_output(request.output)?;
+    let mut recording = None;
+    if let Some(path) = request.record {
+        let (recorder, recorded) = Recorder::new(output);
+        output = Box::new(recorder);
+        recording = Some((recorded, path));
+    }
     let mut target = hold_target(&request.target)?;
     let module = LoadedModule::load(&image, &parameters(request))?;
     drop(image);
@@ -119,8 +128,12 @@ pub fn run(request: &RunRequest<'_>, notify: &mut dyn FnMut(Notice<'_>)) -> Resu
     let Session { mut outcome, interruptions, notify, .. } = session;
     // Whatever happened, the module must not stay behind.
     let unloaded = module.unload(request.interrupts);
+    let saved = recording.map_or(Ok(true), |(recorded, path)| save(&recorded, path));
     result?;
     unloaded?;
+    if !saved? {
+        notify(Notice::Warning("nothing was recorded: the module was not built with --record"));
+    }
     if let Some(target) = &mut target {
         outcome.command = if interruptions > 0 { target.poll_status() } else { target.wait() };
         if let Some(status) = outcome.command.filter(|status| !status.success()) {

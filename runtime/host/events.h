@@ -73,6 +73,24 @@ static inline char *xl_word(char **line)
 	return word;
 }
 
+/* The byte that stands behind a backslash, as in C; *p goes to its last character. */
+static inline char xl_escaped(char **p)
+{
+	static const char letters[] = "abtnvfr";	/* bytes 7 to 13 */
+	const char *letter = strchr(letters, **p);
+	unsigned int byte = 0;
+	int digits;
+
+	if (letter && **p)
+		return 7 + (letter - letters);
+	for (digits = 0; digits < 3 && **p >= '0' && **p <= '7'; digits++)
+		byte = byte * 8 + *(*p)++ - '0';
+	if (!digits)
+		return **p;
+	--*p;
+	return byte;
+}
+
 /* Takes quotes and the backslashes between them out of a word, in place. */
 static inline char *xl_unquoted(char *word)
 {
@@ -84,9 +102,12 @@ static inline char *xl_unquoted(char *word)
 			quoted = !quoted;
 			continue;
 		}
-		if (*from == '\\' && quoted)
+		if (*from == '\\' && quoted) {
 			from++;
-		*to++ = *from;
+			*to++ = xl_escaped(&from);
+		} else {
+			*to++ = *from;
+		}
 	}
 	*to = 0;
 	return word;
@@ -143,28 +164,51 @@ static inline char *xl_named(char *word, const char *point, char **rest)
 	return name;
 }
 
+/* The site of a point, which is written over; NULL if an event cannot hit such a point. */
+static inline struct xl_site *xl_site_named(char *point)
+{
+	char *name, *module, *rest, *function = point;
+
+	name = xl_named(point, "kernel.trace", &rest);
+	if (name)
+		return *rest ? NULL : xl_need(xl_site_of(XL_POINT_TRACE, name));
+	module = xl_named(point, "kprobe.module", &rest);
+	if (module) {
+		if (*rest != '.')
+			return NULL;
+		name = xl_named(rest + 1, "function", &function);
+	} else {
+		name = xl_named(point, "kernel.function", &function) ?:
+			xl_named(point, "kprobe.function", &function);
+	}
+	if (!name || (*function && strcmp(function, ".return")))
+		return NULL;
+	if (module) {
+		/* As the kernel has it, MODULE:NAME; there is more between the two than a colon. */
+		size_t length = strlen(module);
+
+		module[length] = ':';
+		memmove(module + length + 1, name, strlen(name) + 1);
+		name = module;
+	}
+	return xl_need(xl_site_of(*function ? XL_POINT_RETURN : XL_POINT_FUNCTION, name));
+}
+
 static inline struct xl_site *xl_site_word(char *word)
 {
-	char *name, *rest, *shown;
-	bool function = false;
+	struct xl_site *site;
+	char *shown;
 
 	if (!word)
 		xl_bad_event("the probe point is missing: "
 			     "write TIME POINT CPU PID TID EXECNAME");
 	shown = xl_need(strdup(word));
-	name = xl_named(word, "kernel.trace", &rest);
-	if (!name) {
-		function = true;
-		name = xl_named(word, "kernel.function", &rest) ?:
-			xl_named(word, "kprobe.function", &rest);
-	}
-	if (!name || (*rest && (!function || strcmp(rest, ".return"))))
+	site = xl_site_named(word);
+	if (!site)
 		xl_bad_event("`%s` is no probe point that an event can hit: write kernel.trace(\"NAME\"), "
 			     "kernel.function(\"NAME\") or kernel.function(\"NAME\").return", shown);
 	free(shown);
-	if (!function)
-		return xl_need(xl_site_of(XL_POINT_TRACE, name));
-	return xl_need(xl_site_of(*rest ? XL_POINT_RETURN : XL_POINT_FUNCTION, name));
+	return site;
 }
 
 /* Sets what a word NAME=VALUE says of the task. */
