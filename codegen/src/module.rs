@@ -276,7 +276,9 @@ impl File<'_> {
             .into_iter()
             .map(|handler| (Record::of(facts, handler), handler))
             .filter(|(record, _)| !record.is_empty())
-            .map(|(record, handler)| format!("\n{}", record.definition(names.handler(handler))))
+            .map(|(record, handler)| {
+                format!("\n{}", record.definition(&self.needs, names.handler(handler)))
+            })
             .collect();
         let mut tables = probes::emit(facts, names, &mut self.needs, &setup);
         tables.push_str(&shards.hooks());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use xlate_ir::entities::{Global, Regex};
+use xlate_ir::entities::{Global, Handler, Regex};
 use xlate_ir::instructions::SortKey;
 
 /// Collected while functions are emitted.
@@ -21,6 +21,10 @@ pub(crate) struct Needs {
     pub(crate) frames: Vec<Frame>,
     /// Regular expressions that are matched.
     pub(crate) regexes: BTreeSet<Regex>,
+    /// Fields of records that are looked at as names, of at most 15 bytes.
+    pub(crate) record_names: BTreeSet<(Handler, u32)>,
+    /// Fields of records that are looked at as views.
+    pub(crate) record_views: BTreeSet<(Handler, u32)>,
 }
 
 /// Places of strings of one function or handler.

@@ -23,8 +23,11 @@ pub(crate) fn runs_alone(kind: &ProbeKind) -> bool {
 /// What a handler is told about the probe point that fired.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
+    handler: Handler,
     /// Types of the fields that the IR gives it.
     fields: Vec<Type>,
+    /// Number of positions for messages.
+    places: usize,
     /// What it or its callees ask about the probe point.
     queries: Vec<Intrinsic>,
 }
@@ -38,37 +41,86 @@ impl Record {
         let all = [(wants.pp, Intrinsic::Pp), (wants.pn, Intrinsic::Pn)];
         let queries =
             all.into_iter().filter(|(wanted, _)| *wanted && many).map(|(_, query)| query).collect();
-        Record { fields: data.record.clone(), queries }
+        Record { handler, fields: data.record.clone(), places: data.places.len(), queries }
     }
 
     /// Whether the handler gets none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.queries.is_empty()
+        self.fields.is_empty() && self.places == 0 && self.queries.is_empty()
     }
 
     /// The definition of its struct.
-    pub(crate) fn definition(&self, handler: &str) -> String {
+    pub(crate) fn definition(&self, needs: &Needs, handler: &str) -> String {
         let mut out = format!("struct {handler}_record {{\n");
         for (n, ty) in self.fields.iter().enumerate() {
-            let ty = if ty.is_str() { "struct xl_str" } else { "s64" };
-            let _ = writeln!(out, "\t{ty} f{n};");
+            for form in self.forms(needs, n, *ty) {
+                let _ = writeln!(out, "\t{} {}{n};", form.c_type(), form.letter());
+            }
         }
         for &query in &self.queries {
             let _ = writeln!(out, "\tstruct xl_str {};", probe_field(query));
+        }
+        for n in 0..self.places {
+            let _ = writeln!(out, "\tconst char *p{n};");
         }
         out.push_str("};\n");
         out
     }
 
+    /// The forms in which a field is there: those that the handler looks at.
+    fn forms(&self, needs: &Needs, n: usize, ty: Type) -> Vec<Form> {
+        if !ty.is_str() {
+            return vec![Form::Long];
+        }
+        let field = (self.handler, u32::try_from(n).unwrap_or(u32::MAX));
+        let is_name = needs.record_names.contains(&field);
+        let is_view = needs.record_views.contains(&field) || !is_name;
+        let all = [(is_view, Form::View), (is_name, Form::Name)];
+        all.into_iter().filter(|(wanted, _)| *wanted).map(|(_, form)| form).collect()
+    }
+
     /// The initializer of one probe point's.
-    fn initializer(&self, point: &ProbePoint) -> Vec<String> {
-        let fields = point.record.iter().map(|field| match field {
-            Const::Long(n) => literal::long(*n),
-            Const::Str(bytes) => text_initializer(bytes),
-        });
-        let queries =
-            self.queries.iter().map(|&query| text_initializer(probe_text(query, point).as_bytes()));
-        fields.chain(queries).collect()
+    fn initializer(&self, facts: &Facts, needs: &Needs, point: &ProbePoint) -> Vec<String> {
+        let mut all = Vec::new();
+        for (n, (field, ty)) in point.record.iter().zip(&self.fields).enumerate() {
+            for form in self.forms(needs, n, *ty) {
+                all.push(match (field, form) {
+                    (Const::Long(n), _) => literal::long(*n),
+                    (Const::Str(bytes), Form::Name) => format!("{{ {} }}", literal::string(bytes)),
+                    (Const::Str(bytes), _) => text_initializer(bytes),
+                });
+            }
+        }
+        let queries = self.queries.iter();
+        all.extend(queries.map(|&query| text_initializer(probe_text(query, point).as_bytes())));
+        let place = |&pos| literal::string(facts.position(Some(pos)).as_bytes());
+        all.extend(point.places.iter().map(place));
+        all
+    }
+}
+
+/// How a field of a record is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Long,
+    /// A string, looked at where it lies.
+    View,
+    /// A string of at most 15 bytes, as words.
+    Name,
+}
+
+impl Form {
+    fn c_type(self) -> &'static str {
+        match self {
+            Form::Long => "s64",
+            Form::View => "struct xl_str",
+            Form::Name => "union xl_name_constant",
+        }
+    }
+
+    /// What the names of its fields begin with.
+    fn letter(self) -> char {
+        if self == Form::Name { 'n' } else { 'f' }
     }
 }
 
@@ -145,9 +197,9 @@ pub(crate) fn emit(
         facts,
         names,
         needs,
-        records: String::new(),
+        records: IndexMap::new(),
         runs: String::new(),
-        record_count: 0,
+        run_count: 0,
         entries: IndexMap::new(),
         rows: IndexMap::new(),
     };
@@ -159,10 +211,11 @@ struct Tables<'a> {
     facts: &'a Facts<'a>,
     names: &'a ModuleNames,
     needs: &'a mut Needs,
-    records: String,
-    record_count: usize,
+    /// The records of each handler's probe points.
+    records: IndexMap<Handler, Vec<String>>,
     /// Functions that give `begin` handlers and their kind a record.
     runs: String,
+    run_count: usize,
     /// The name of the entry code of each handler and family.
     entries: IndexMap<(Handler, Family), String>,
     rows: IndexMap<Family, Vec<String>>,
@@ -189,7 +242,7 @@ impl Tables<'_> {
             .clone();
         let mut row = row_start(&point.kind, &entry);
         if let Some(record) = self.record(point) {
-            row.push(format!(".data = &{record}"));
+            row.push(format!(".data = {record}"));
         }
         if point.optional && family.may_be_missing() {
             row.push(".optional = true".to_owned());
@@ -198,20 +251,18 @@ impl Tables<'_> {
         self.rows.entry(family).or_default().push(row);
     }
 
-    /// The name of a probe point's record, if its handler gets one.
+    /// The address of a probe point's record, if its handler gets one.
     fn record(&mut self, point: &ProbePoint) -> Option<String> {
         let record = Record::of(self.facts, point.handler);
         if record.is_empty() {
             return None;
         }
         self.needs.headers.insert("strings.h");
-        let name = format!("record_{}", self.record_count);
-        self.record_count += 1;
+        let value = record.initializer(self.facts, self.needs, point);
+        let rows = self.records.entry(point.handler).or_default();
+        rows.push(format!("{},\n", braced("", 1, &value)));
         let handler = self.names.handler(point.handler);
-        let value = record.initializer(point);
-        let head = format!("static const struct {handler}_record {name} = ");
-        let _ = writeln!(self.records, "{};", braced(&head, 0, &value));
-        Some(name)
+        Some(format!("&{handler}_records[{}]", rows.len() - 1))
     }
 
     fn text(&mut self, setup: &[String]) -> String {
@@ -233,8 +284,10 @@ impl Tables<'_> {
             }
         }
         let mut out = String::new();
-        if !self.records.is_empty() {
-            let _ = write!(out, "\n{}", self.records);
+        for (handler, rows) in &self.records {
+            let name = self.names.handler(*handler);
+            let head = format!("static const struct {name}_record {name}_records[]");
+            let _ = write!(out, "\n{head} = {{\n{}}};\n", rows.concat());
         }
         out.push_str(&self.runs);
         for ((handler, family), entry) in &self.entries {
@@ -288,10 +341,11 @@ impl Tables<'_> {
             let handler = self.names.handler(point.handler).to_owned();
             match self.record(point) {
                 Some(record) => {
-                    let run = format!("run_{}", self.record_count - 1);
+                    let run = format!("run_{}", self.run_count);
+                    self.run_count += 1;
                     let _ = write!(
                         self.runs,
-                        "\nstatic void {run}(struct xl_context *c)\n{{\n\t{handler}(c, &{record});\n}}\n"
+                        "\nstatic void {run}(struct xl_context *c)\n{{\n\t{handler}(c, {record});\n}}\n"
                     );
                     let _ = writeln!(out, "\tXL_RUN({run});");
                 }

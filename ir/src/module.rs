@@ -115,6 +115,9 @@ pub struct HandlerData {
     pub body: Body,
     /// Types of the fields of the constant record that each of its probe points brings.
     pub record: Vec<Type>,
+    /// Positions in its body that stand for others, which each of its probe points brings: messages
+    /// name those instead. Without repetition.
+    pub places: Vec<Pos>,
     /// Where its script text starts.
     pub pos: Option<Pos>,
 }
@@ -132,6 +135,8 @@ pub struct ProbePoint {
     pub handler: Handler,
     /// The constant record that it brings, of the handler's record types.
     pub record: Vec<Const>,
+    /// The positions that messages name where the handler has those of its own list of places.
+    pub places: Vec<Pos>,
     /// Whether it is left out without a message where it cannot be registered (`?`, `!`).
     pub optional: bool,
     /// Where it stands in the script.

@@ -15,7 +15,12 @@ fn module() -> Module {
 /// Compares a handler of this body with a snapshot, and reads it back.
 fn check(name: &str, module: &Module, body: Body) {
     let mut module = module.clone();
-    let handler = module.handlers.alloc(HandlerData { body, record: Vec::new(), pos: None });
+    let handler = module.handlers.alloc(HandlerData {
+        body,
+        record: Vec::new(),
+        places: Vec::new(),
+        pos: None,
+    });
     assert_eq!(parse(&print(&module)).as_ref(), Ok(&module));
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../snapshots/ir"));

@@ -39,7 +39,7 @@ fn module_of(ops: Vec<(Op, Option<Type>)>, name: Option<String>) -> Module {
     }
     body.blocks[block].terminator = Terminator::Return(None);
     let mut module = Module::default();
-    module.handlers.alloc(HandlerData { body, record: Vec::new(), pos: None });
+    module.handlers.alloc(HandlerData { body, record: Vec::new(), places: Vec::new(), pos: None });
     module
 }
 

@@ -89,7 +89,7 @@ pub fn lower(
     for (_, handler) in &program.handlers {
         let body = body::lower_handler(&tables, &module, handler);
         let pos = tables.position(handler.span);
-        module.handlers.alloc(HandlerData { body, record: Vec::new(), pos });
+        module.handlers.alloc(HandlerData { body, record: Vec::new(), places: Vec::new(), pos });
     }
     for name in tables.file_names() {
         module.files.alloc(name);

@@ -256,6 +256,7 @@ impl<'a> Tables<'a> {
             written: probe.written.clone(),
             handler: Handler::from_index(probe.handler.index()),
             record: Vec::new(),
+            places: Vec::new(),
             optional: probe.optional,
             pos: self.position(probe.span),
         }

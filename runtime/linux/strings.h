@@ -39,6 +39,12 @@ struct xl_name {
 	u64 word[2];
 };
 
+/* A name that is known when the script is translated. */
+union xl_name_constant {
+	char text[sizeof(struct xl_name)];
+	struct xl_name name;
+};
+
 /* A view of a literal. */
 #define XL_STR(literal) ((struct xl_str){ "" literal, sizeof(literal) - 1 })
 

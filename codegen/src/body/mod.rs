@@ -166,7 +166,14 @@ impl<'a> BodyEmitter<'a> {
 
     /// A position as messages name it.
     fn place_of(&self, pos: Option<Pos>) -> Expr {
-        Expr::Str(self.facts().position(pos.or(self.pos)).into_bytes())
+        let pos = pos.or(self.pos);
+        if let Owner::Handler(handler) = self.owner {
+            let places = &self.facts().module.handlers[handler].places;
+            if let Some(place) = places.iter().position(|&place| Some(place) == pos) {
+                return Expr::atom(format!("record->p{place}"));
+            }
+        }
+        Expr::Str(self.facts().position(pos).into_bytes())
     }
 
     /// A variable for a purpose; the same one each time.

@@ -1,6 +1,6 @@
 //! Expressions for values.
 
-use xlate_ir::entities::{Inst, Value};
+use xlate_ir::entities::{Handler, Inst, Value};
 use xlate_ir::instructions::{BinaryOp, CompareOp, Op, StatField, UnaryOp};
 use xlate_ir::intrinsics::Intrinsic;
 use xlate_ir::module::ProbePoint;
@@ -41,9 +41,12 @@ impl BodyEmitter<'_> {
         if let Some(Const::Str(bytes)) = self.folding.constant(self.body, value) {
             return literal_view(bytes);
         }
+        if let Some(field) = self.record_field(value) {
+            self.needs.record_views.insert(field);
+            return Expr::atom(format!("record->f{}", field.1));
+        }
         let own = self.value(value);
         match self.repr(value) {
-            Repr::Name if self.is_record(value) => own,
             Repr::Name => Expr::call("xl_name_str", vec![own.address()]),
             _ => own,
         }
@@ -56,18 +59,18 @@ impl BodyEmitter<'_> {
         }
         let own = self.value(value);
         match self.repr(value) {
-            Repr::Name if !self.is_record(value) => own,
+            Repr::Name => own,
             _ => Expr::call("xl_name", vec![own]),
         }
     }
 
-    /// Whether a value is a field of the constant record, whose strings are views of any length.
-    fn is_record(&self, value: Value) -> bool {
-        self.folding.home(value) == Home::Inline
-            && self
-                .folding
-                .definition(value)
-                .is_some_and(|inst| matches!(self.body.insts[inst].op, Op::Record(_)))
+    /// The field of the constant record that a value is.
+    fn record_field(&self, value: Value) -> Option<(Handler, u32)> {
+        let Owner::Handler(handler) = self.owner else { return None };
+        match self.body.insts[self.folding.definition(value)?].op {
+            Op::Record(field) => Some((handler, field)),
+            _ => None,
+        }
     }
 
     /// A value in a representation.
@@ -96,7 +99,7 @@ impl BodyEmitter<'_> {
         match &data.op {
             Op::Const(Const::Long(n)) => Expr::Long(*n),
             Op::Const(Const::Str(bytes)) => literal_view(bytes),
-            Op::Record(field) => Expr::atom(format!("record->f{field}")),
+            Op::Record(field) => self.record(*field),
             Op::Unary(op, a) => match (op, self.value(*a)) {
                 (UnaryOp::Neg, Expr::Long(n)) => Expr::Long(n.wrapping_neg()),
                 (UnaryOp::Not, Expr::Long(n)) => Expr::Long(!n),
@@ -124,6 +127,23 @@ impl BodyEmitter<'_> {
             Op::IterValue(walk) => self.walk_value(*walk),
             Op::IterStat(walk, field) => self.walk_stat(*walk, *field),
             _ => Expr::Long(0),
+        }
+    }
+
+    /// A field of the constant record, in the representation of its type.
+    fn record(&mut self, field: u32) -> Expr {
+        let Owner::Handler(handler) = self.owner else { return Expr::Long(0) };
+        let ty = self.facts().module.handlers[handler].record[field as usize];
+        match Repr::of(ty) {
+            Repr::Name => {
+                self.needs.record_names.insert((handler, field));
+                Expr::atom(format!("record->n{field}.name"))
+            }
+            Repr::View => {
+                self.needs.record_views.insert((handler, field));
+                Expr::atom(format!("record->f{field}"))
+            }
+            Repr::Long | Repr::Walk => Expr::atom(format!("record->f{field}")),
         }
     }
 

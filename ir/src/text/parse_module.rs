@@ -10,7 +10,7 @@ use crate::entities::{Entity, Handler};
 use crate::module::{
     CText, FunctionCode, FunctionData, HandlerData, Module, Period, ProbeKind, ProbePoint,
 };
-use crate::types::{Discipline, ElementType, GlobalData, Histogram};
+use crate::types::{Discipline, ElementType, GlobalData, Histogram, Pos};
 
 /// Reads the text form of a module. Whether the module makes sense is the verifier's business.
 ///
@@ -214,6 +214,7 @@ impl Parser {
             kind,
             handler: Handler::from_index(0),
             record: Vec::new(),
+            places: Vec::new(),
             optional: false,
             pos: None,
         };
@@ -233,6 +234,7 @@ impl Parser {
         if *self.peek() == Token::Punct('(') {
             probe.record = self.list('(', ')', Self::constant)?;
         }
+        probe.places = self.places()?;
         probe.optional = self.eat_word("optional");
         probe.pos = self.pos()?;
         self.module.probes.push(probe);
@@ -300,10 +302,22 @@ impl Parser {
         }
         let record =
             if self.eat_word("record") { self.list('(', ')', Self::ty)? } else { Vec::new() };
+        let places = self.places()?;
         let pos = self.pos()?;
         let body = self.body()?;
-        self.module.handlers.alloc(HandlerData { body, record, pos });
+        self.module.handlers.alloc(HandlerData { body, record, places, pos });
         Ok(())
+    }
+
+    /// `places(@f0:1:2, …)`, if it is there.
+    fn places(&mut self) -> Parse<Vec<Pos>> {
+        if !self.eat_word("places") {
+            return Ok(Vec::new());
+        }
+        self.list('(', ')', |p| match p.pos()? {
+            Some(pos) => Ok(pos),
+            None => p.expected("a position"),
+        })
     }
 
     fn function_item(&mut self) -> Parse<()> {

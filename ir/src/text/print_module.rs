@@ -7,7 +7,7 @@ use super::print_body::{BodyPrinter, join, show_const, show_pos};
 use crate::effects::{Effects, Invariance};
 use crate::entities::{Block, Function, Global, Handler};
 use crate::module::{Body, FunctionCode, Limits, Module, Period, ProbeKind, ProbePoint};
-use crate::types::{Const, Discipline, GlobalData, Histogram};
+use crate::types::{Const, Discipline, GlobalData, Histogram, Pos};
 
 /// The text form of a module.
 pub fn print(module: &Module) -> String {
@@ -187,10 +187,15 @@ fn write_probe(probe: &ProbePoint, out: &mut String) -> fmt::Result {
     if !probe.record.is_empty() {
         write!(out, "({})", join(probe.record.iter().map(show_const)))?;
     }
+    write_places(&probe.places, out)?;
     if probe.optional {
         write!(out, " optional")?;
     }
     writeln!(out, "{}", show_pos(probe.pos))
+}
+
+fn write_places(places: &[Pos], out: &mut String) -> fmt::Result {
+    if places.is_empty() { Ok(()) } else { write!(out, " places({})", join(places)) }
 }
 
 fn write_function(module: &Module, function: Function, out: &mut String) -> fmt::Result {
@@ -227,6 +232,7 @@ fn write_handler(module: &Module, handler: Handler, out: &mut String) -> fmt::Re
     if !data.record.is_empty() {
         write!(out, " record({})", join(&data.record))?;
     }
+    write_places(&data.places, out)?;
     write!(out, "{} {{", show_pos(data.pos))?;
     write_body(module, &data.body, out)
 }

@@ -46,6 +46,9 @@ pub(super) fn check(module: &Module) -> Vec<VerifierError> {
             let message = "fields of a record are long or strings within the limit";
             wrong(format!("handler @{id}"), message.into());
         }
+        if data.places.iter().collect::<BTreeSet<_>>().len() < data.places.len() {
+            wrong(format!("handler @{id}"), "a place stands in its list twice".into());
+        }
     }
     for point in &module.probes {
         if let Some(message) = probe(module, point) {
@@ -125,5 +128,8 @@ fn probe(module: &Module, point: &ProbePoint) -> Option<String> {
     });
     let same = point.record.len() == handler.record.len()
         && types.zip(&handler.record).all(|(have, &want)| fits(have, want));
+    if point.places.len() != handler.places.len() {
+        return Some(format!("its places are not those of @{}", point.handler));
+    }
     if same { None } else { Some(format!("its record does not fit @{}", point.handler)) }
 }
