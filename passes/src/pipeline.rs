@@ -62,7 +62,7 @@ const DEFAULT: &str = "duplicate-functions,\
     (simplify-cfg,copy-propagation,sccp,simplify-instructions,gvn,dead-stores,dead-code,\
     global-constness,unused-globals,inline,unused-functions)*,\
     loop-invariants,updates,(simplify-cfg,copy-propagation,gvn,dead-code)*,\
-    duplicate-functions,duplicate-handlers,empty-handlers,unused-functions,unused-globals,\
+    (duplicate-functions,similar-functions)*,duplicate-handlers,empty-handlers,unused-functions,unused-globals,\
     string-bounds,disciplines,lock-sets,simplify-cfg";
 
 impl Pipeline {

@@ -105,8 +105,13 @@ pub const PASSES: &[Pass] = &[
         run: Run::Module(crate::duplicates::run_functions),
     },
     Pass {
+        name: "similar-functions",
+        description: "merge functions that differ in literals, which become parameters",
+        run: Run::Module(crate::duplicates::run_similar),
+    },
+    Pass {
         name: "duplicate-handlers",
-        description: "merge handlers that are equal up to the names of locals",
+        description: "merge handlers that are equal up to names and literals",
         run: Run::Module(crate::duplicates::run_handlers),
     },
     Pass {
