@@ -16,3 +16,4 @@ mod shape;
 
 pub(crate) use functions::{run_duplicates as run_functions, run_similar};
 pub(crate) use handlers::run as run_handlers;
+pub(crate) use shape::literal_definitions;

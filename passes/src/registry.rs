@@ -45,6 +45,11 @@ pub const PASSES: &[Pass] = &[
         run: Run::Body(crate::simplify_instructions::run),
     },
     Pass {
+        name: "fold-formats",
+        description: "format what is known when the script is translated",
+        run: Run::Body(crate::fold_formats::run),
+    },
+    Pass {
         name: "gvn",
         description: "merge instructions that give what another has given, globals considered",
         run: Run::Body(crate::gvn::run),
@@ -63,6 +68,11 @@ pub const PASSES: &[Pass] = &[
         name: "updates",
         description: "make one in-place update of a load, an operation and a store",
         run: Run::Body(crate::updates::run),
+    },
+    Pass {
+        name: "merge-prints",
+        description: "make one print of neighbouring ones, and text of strings that are known",
+        run: Run::Body(crate::merge_prints::run),
     },
     Pass {
         name: "dead-code",

@@ -13,6 +13,8 @@ use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::instructions::{BinaryOp, BlockCall, InstData, Op, Terminator};
 use xlate_ir::intrinsics::Intrinsic;
 use xlate_ir::module::Body;
+use xlate_ir::render::render;
+use xlate_ir::strings;
 use xlate_ir::types::{Const, Type};
 
 use crate::manager::BodyContext;
@@ -197,12 +199,16 @@ fn fold<'v>(op: &Op, known: impl Fn(Value) -> &'v Lattice, longest: usize) -> La
 }
 
 fn is_foldable(op: &Op) -> bool {
+    matches!(op, Op::Unary(..) | Op::Binary(..) | Op::Compare(..) | Op::Format(..))
+        || matches!(op, Op::Intrinsic(intrinsic, _) if is_primitive(*intrinsic))
+}
+
+/// Whether an intrinsic is a function of its arguments alone, known here.
+fn is_primitive(intrinsic: Intrinsic) -> bool {
+    use Intrinsic::{StrAt, StrConcat, StrFind, StrLen, StrReplace, StrSub, StrText, StrToLong};
     matches!(
-        op,
-        Op::Unary(..)
-            | Op::Binary(..)
-            | Op::Compare(..)
-            | Op::Intrinsic(Intrinsic::StrConcat | Intrinsic::StrLen, _)
+        intrinsic,
+        StrAt | StrConcat | StrFind | StrLen | StrReplace | StrSub | StrText | StrToLong
     )
 }
 
@@ -216,13 +222,12 @@ pub(crate) fn evaluate(op: &Op, operands: &[Const], longest: usize) -> Option<Co
         }
         (Op::Compare(op, ..), [Const::Long(a), Const::Long(b)]) => long(arith::compare(*op, a, b)),
         (Op::Compare(op, ..), [Const::Str(a), Const::Str(b)]) => long(arith::compare(*op, a, b)),
-        (Op::Intrinsic(Intrinsic::StrConcat, _), [Const::Str(a), Const::Str(b)]) => {
-            let mut both = [&a[..], &b[..]].concat();
-            both.truncate(longest);
-            Some(Const::Str(both.into()))
-        }
-        (Op::Intrinsic(Intrinsic::StrLen, _), [Const::Str(a)]) => {
-            Some(Const::Long(i64::try_from(a.len()).ok()?))
+        (Op::Intrinsic(intrinsic, _), operands) => strings::evaluate(*intrinsic, operands, longest),
+        (Op::Format(format, _), operands) => {
+            let mut text = render(format, operands)?;
+            text.truncate(longest);
+            // A byte 0 ends a string where it is taken out of the output again.
+            (!text.contains(&0)).then(|| Const::Str(text.into()))
         }
         _ => None,
     }

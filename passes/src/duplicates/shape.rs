@@ -128,7 +128,7 @@ fn order(body: &Body) -> Vec<Block> {
 }
 
 /// The instruction that defines each value that is a literal.
-pub(super) fn literal_definitions(body: &Body) -> Vec<Option<Inst>> {
+pub(crate) fn literal_definitions(body: &Body) -> Vec<Option<Inst>> {
     let mut definitions = vec![None; body.values.len()];
     for (_, inst) in body.iter_insts() {
         let data = &body.insts[inst];
