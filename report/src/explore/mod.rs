@@ -283,7 +283,10 @@ mod tests {
     fn c_lines_and_the_plan_name_places() {
         let data = embedded(&explored());
         let lines: Vec<&str> = data["c"]["text"].as_str().expect("C").lines().collect();
-        let update = lines.iter().position(|line| line.contains("xl_shard_add(g_n, 6)")).expect("the update");
+        let update = lines
+            .iter()
+            .position(|line| line.contains("xl_shard_add(g_n, 6)"))
+            .expect("the update");
         let origins = data["c"]["origins"].as_array().expect("origins");
         let origin = origins.iter().find(|o| o[0] == update + 1).expect("a place");
         let position = &data["positions"][origin[1][0].as_u64().expect("a number") as usize];
