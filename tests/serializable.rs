@@ -18,17 +18,21 @@ use xlate_run::{Cache, HostProgram, HostRequest, Interrupts, build_host};
 
 /// Every kind of access that handlers have to globals: counters, elements, statistics, values
 /// that belong together, values read and written back after a while, minimum and maximum.
-const SCRIPT: &str = r#"
+const SCRIPT: &str = r#"//: options -g
+%{ #include <sched.h> %}
+// Lets another thread run in the middle of a handler, which would take a long wait to happen by itself.
+function pause() %{ sched_yield(); %}
 global n, by_pid, x, y, total, s, by_name, z, scratch, broken, least = 1000000, most, flag, seen
 global whole, parts, recent, torn, kept
 
 probe kernel.trace("sys_enter") { n++; by_pid[pid()]++ }
-probe kernel.trace("sys_exit") { x++; y = y + 2 }
+probe kernel.trace("sys_exit") { x++; if (x % 4 == 0) pause(); y = y + 2 }
 probe kernel.trace("sched_switch") { printf("pair %d %d\n", x, y) }
 probe kernel.trace("sched_waking") { total += tid(); s <<< tid(); by_name[execname()] <<< tid() }
 probe kernel.trace("sched_migrate_task") {
     v = z
     for (i = 0; i < 20; i++) scratch[i] = v
+    pause()
     for (i = 0; i < 20; i++) if (scratch[i] != v) broken++
     z = v + 1
 }
@@ -72,6 +76,9 @@ const POINTS: [&str; 6] = [
 const EVENTS: u64 = 24_000;
 const CPUS: u64 = 4;
 
+/// Nanoseconds from one event to the next.
+const APART: u64 = 2000;
+
 /// One event of the file, which a generator gives by its number.
 struct Event {
     point: &'static str,
@@ -80,7 +87,8 @@ struct Event {
     tid: u64,
 }
 
-/// Events 100 ns apart, so that those of different CPUs overlap.
+/// Events that are so close together that those of different CPUs overlap. Every timer holds all
+/// CPUs up, and they go on together.
 fn event(number: u64) -> Event {
     // A step of a linear congruential generator mixes the number (Knuth, The Art of Computer
     // Programming, volume 2, section 3.3.4).
@@ -97,7 +105,7 @@ fn event_file() -> String {
     let mut text = String::new();
     for number in 0..EVENTS {
         let Event { point, cpu, pid, tid } = event(number);
-        let time = number * 100;
+        let time = number * APART;
         let _ = writeln!(
             text,
             "0.{time:09} kernel.trace(\"{point}\") {cpu} {pid} {tid} name{}",
@@ -160,8 +168,8 @@ fn faults(stdout: &str) -> Vec<String> {
     };
     let mut faults: Vec<String> =
         pairs.iter().filter(|pair| !is_possible(pair)).map(|&pair| pair.to_owned()).collect();
-    // The timer fires every 200 us of 2.4 ms, first at 200 us.
-    let ticks = ((EVENTS - 1) * 100 / 200_000) as usize;
+    // The timer fires every 200 us, first at 200 us.
+    let ticks = ((EVENTS - 1) * APART / 200_000) as usize;
     if pairs.len() != switches + ticks {
         faults.push(format!("{} pairs, not {switches} and {ticks}", pairs.len()));
     }

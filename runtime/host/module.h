@@ -330,7 +330,6 @@ int main(int argc, char **argv)
 	xl_memory_setup();
 	xl_replay_init();
 	xl_replay_rounds = xl_options.repeat;
-	pthread_barrier_init(&xl_replay_together, NULL, nr_cpu_ids);
 	current = xl_task_self();
 	xl_setup();
 	xl_delivery_start();

@@ -214,7 +214,6 @@ static inline void xl_replay_clock(struct xl_cpu *self)
 
 /* Each CPU's events over and over, at no time in particular and without waiting for anybody. */
 static unsigned long xl_replay_rounds;
-static pthread_barrier_t xl_replay_together;
 
 static inline void xl_replay_repeat(struct xl_cpu *self)
 {
@@ -224,7 +223,6 @@ static inline void xl_replay_repeat(struct xl_cpu *self)
 	struct xl_point *point;
 	u32 at;
 
-	pthread_barrier_wait(&xl_replay_together);
 	self->started = xl_machine_clock(CLOCK_MONOTONIC);
 	if (self->next == XL_NO_EVENT)
 		goto out;
@@ -261,12 +259,14 @@ static inline void xl_replay_report(void)
 }
 
 static void (*xl_replay_work)(struct xl_cpu *self);
+static pthread_barrier_t xl_replay_together;	/* so that no thread is through before another begins */
 
 static inline void *xl_replay_thread(void *data)
 {
 	struct xl_cpu *self = data;
 
 	xl_replay_idle(self);
+	pthread_barrier_wait(&xl_replay_together);
 	xl_replay_work(self);
 	smp_store_release(&self->reached, XL_FOREVER);
 	__atomic_sub_fetch(&xl_replay.running, 1, __ATOMIC_RELEASE);
@@ -304,6 +304,7 @@ static inline void xl_replay_start(void (*work)(struct xl_cpu *self), unsigned i
 	xl_replay_work = work;
 	xl_replay.threads = threads;
 	xl_replay.running = threads;
+	pthread_barrier_init(&xl_replay_together, NULL, threads);
 	for (i = 0; i < threads; i++) {
 		errno = pthread_create(&xl_replay.cpu[i].thread, NULL, xl_replay_thread,
 				       &xl_replay.cpu[i]);
