@@ -1,13 +1,14 @@
 //! Checks that a module keeps the rules of the IR.
 //!
-//! Each rule has a file of its own kind: [`structure`](self) of blocks and terminators, types of
-//! operands and results, dominance, iterators, locks, the tables of the module, and disciplines. Every complaint
-//! names the instruction. `docs/ir.md` lists the rules.
+//! Each rule has a file of its own kind: the tables of the module, names of globals and functions,
+//! [`structure`](self) of blocks and terminators, types of operands and results, dominance, iterators,
+//! locks, and disciplines. Every complaint names the instruction. `docs/ir.md` lists the rules.
 
 mod disciplines;
 mod dominance;
 mod iterators;
 mod locks;
+mod names;
 mod operands;
 mod structure;
 mod tables;
@@ -58,26 +59,40 @@ impl std::error::Error for VerifierError {}
 pub fn verify(module: &Module) -> Result<(), Vec<VerifierError>> {
     let mut errors = tables::check(module);
     if errors.is_empty() {
+        for (owner, body) in bodies(module) {
+            errors.extend(names::check(module, body, owner));
+        }
+    }
+    if errors.is_empty() {
         let summaries = Summaries::of(module);
         let sharing = Sharing::of(module);
-        let mut check = |body, owner| {
-            let (summaries, sharing) = (&summaries, &sharing);
+        let (summaries, sharing) = (&summaries, &sharing);
+        for (owner, body) in bodies(module) {
             let checker = Checker { module, summaries, sharing, body, owner, errors: Vec::new() };
             errors.extend(checker.check());
-        };
-        for (id, data) in module.functions.iter() {
-            if let FunctionCode::Body(body) = &data.code {
-                check(body, Owner::Function(id));
-            }
-        }
-        for (id, data) in module.handlers.iter() {
-            check(&data.body, Owner::Handler(id));
         }
         if errors.is_empty() {
-            errors = disciplines::check(module, &sharing);
+            errors = disciplines::check(module, sharing);
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// All bodies, in the order of the text form.
+fn bodies(module: &Module) -> impl Iterator<Item = (Owner, &Body)> {
+    let functions = module.functions.iter().filter_map(|(id, data)| match &data.code {
+        FunctionCode::Body(body) => Some((Owner::Function(id), body)),
+        FunctionCode::C { .. } => None,
+    });
+    functions.chain(module.handlers.iter().map(|(id, data)| (Owner::Handler(id), &data.body)))
+}
+
+/// An owner as the text form has it.
+fn owner_name(module: &Module, owner: Owner) -> String {
+    match owner {
+        Owner::Handler(handler) => format!("handler @{handler}"),
+        Owner::Function(function) => format!("function @{}", module.functions[function].name),
+    }
 }
 
 /// Whose body is checked.
@@ -116,12 +131,7 @@ impl Checker<'_> {
     }
 
     fn owner_name(&self) -> String {
-        match self.owner {
-            Owner::Handler(handler) => format!("handler @{handler}"),
-            Owner::Function(function) => {
-                format!("function @{}", self.module.functions[function].name)
-            }
-        }
+        owner_name(self.module, self.owner)
     }
 
     /// Records an error about an instruction.

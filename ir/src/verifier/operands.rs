@@ -88,9 +88,7 @@ impl Checker<'_> {
                 None => Err(format!("there is no {regex}")),
             },
             Op::Call(function, args) => {
-                let Some(data) = self.module.functions.get(*function) else {
-                    return Err("there is no such function".into());
-                };
+                let data = &self.module.functions[*function];
                 self.count("arguments", data.params.len(), args.len())?;
                 data.params.iter().zip(args).try_for_each(|(&ty, &arg)| self.fits(arg, ty))
             }
@@ -105,7 +103,7 @@ impl Checker<'_> {
             }
             Op::Contains(place) => self.place(place).and_then(array),
             Op::Delete(place) => self.place(place).map(|_| ()),
-            Op::Clear(global) => self.global(*global).and_then(array),
+            Op::Clear(global) => array(&self.module.globals[*global]),
             Op::StatAdd(place, value) => {
                 self.place(place).and_then(stat)?;
                 self.long(*value)
@@ -131,8 +129,7 @@ impl Checker<'_> {
             Op::IterStat(iter, _) => self.iter(*iter, walked).and_then(stat),
             Op::Print(format, args) | Op::Format(format, args) => self.format(format, args),
             Op::Caught | Op::Action | Op::CStatement(_) | Op::CExpression(_) => Ok(()),
-            Op::Lock(locks) => locks.iter().try_for_each(|(global, _)| self.lock(*global)),
-            Op::Unlock(globals) => globals.iter().try_for_each(|global| self.lock(*global)),
+            Op::Lock(_) | Op::Unlock(_) => self.lock(),
         }
     }
 
@@ -183,13 +180,9 @@ impl Checker<'_> {
         }
     }
 
-    fn global(&self, global: Global) -> Result<&GlobalData, String> {
-        self.module.globals.get(global).ok_or_else(|| "there is no such global".into())
-    }
-
     /// The global of a place whose keys are right.
     fn place(&self, place: &Place) -> Result<&GlobalData, String> {
-        let data = self.global(place.global)?;
+        let data = &self.module.globals[place.global];
         self.count("keys", data.keys.len(), place.keys.len())?;
         data.keys.iter().zip(&place.keys).try_for_each(|(&ty, &key)| self.fits(key, ty))?;
         Ok(data)
@@ -206,13 +199,13 @@ impl Checker<'_> {
 
     fn iter(&self, iter: Value, walked: &[Option<Global>]) -> Result<&GlobalData, String> {
         match walked[iter.index()] {
-            Some(global) => self.global(global),
+            Some(global) => Ok(&self.module.globals[global]),
             None => Err(format!("{iter} is not the result of an `iter.begin`")),
         }
     }
 
     fn iter_spec(&self, spec: &IterSpec) -> Checked {
-        let data = self.global(spec.global)?;
+        let data = &self.module.globals[spec.global];
         array(data)?;
         match spec.sort {
             Some((SortKey::Key(n), _)) if n as usize >= data.keys.len() => {
@@ -253,9 +246,9 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn lock(&self, global: Global) -> Checked {
+    fn lock(&self) -> Checked {
         match self.owner {
-            Owner::Handler(_) => self.global(global).map(|_| ()),
+            Owner::Handler(_) => Ok(()),
             Owner::Function(_) => Err("locks are taken in handlers only".into()),
         }
     }
