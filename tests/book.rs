@@ -65,7 +65,12 @@ fn transcripts_are_true() {
         if env::var_os("UPDATE_DOCS").is_some() && page != true_page {
             fs::write(&path, &true_page).expect("written");
         } else {
-            assert_eq!(page, true_page, "{}: see UPDATE_DOCS above", path.display());
+            let differs = page.lines().zip(true_page.lines()).find(|(own, now)| own != now);
+            assert!(
+                page == true_page,
+                "{}: run UPDATE_DOCS=1 cargo test --test book, and look at the difference: {differs:?}",
+                path.display()
+            );
         }
         checked += count;
     }
