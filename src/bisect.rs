@@ -86,11 +86,12 @@ fn check(
     let broken = |error: &io::Error| Failure::io("cannot run", "the command of --bisect", error);
     // Standard output is for the verdict.
     let output = io::stderr().as_fd().try_clone_to_owned().map_err(|error| broken(&error))?;
+    let emitted = emit(module, macros).map_err(|error| Failure::Message(error.to_string()))?;
     let status = Command::new("sh")
         .args(["-c", command])
         .env("XLATE_LIMIT", limit.to_string())
         .env("XLATE_IR", write(folder, "script.xir", &text::print(module))?)
-        .env("XLATE_C", write(folder, "script.c", &emit(module, macros)?.c)?)
+        .env("XLATE_C", write(folder, "script.c", &emitted.c)?)
         .stdin(Stdio::null())
         .stdout(output)
         .status()

@@ -6,7 +6,7 @@ use std::slice;
 use std::thread;
 
 use clap::Parser;
-use xlate_codegen::{EmitOptions, Emitted};
+use xlate_codegen::{EmitError, EmitOptions, Emitted};
 use xlate_elaborate::listing;
 use xlate_elaborate::program::Program;
 use xlate_ir::module::Module;
@@ -221,7 +221,8 @@ fn translate(
         Some(Emit::Cfg) => return print(&xlate_report::graph::control_flow(&module)),
         _ => {}
     }
-    let source = emit(&module, translator.macros())?;
+    let source =
+        emit(&module, translator.macros()).map_err(|error| translator.refuse(&program, error))?;
     if let (Some(recorder), Some(file)) = (recorder, &options.explore) {
         let subject = Subject {
             title: &name,
@@ -240,13 +241,16 @@ fn translate(
 }
 
 /// The C of a module, with macros defined ahead of everything.
-pub(crate) fn emit(module: &Module, macros: &[(String, String)]) -> Result<Emitted, Failure> {
+///
+/// # Errors
+/// As [`xlate_codegen::emit`].
+pub(crate) fn emit(module: &Module, macros: &[(String, String)]) -> Result<Emitted, EmitError> {
     let options = EmitOptions {
         generator: GENERATOR.to_owned(),
         macros: macros.to_vec(),
         ..EmitOptions::default()
     };
-    xlate_codegen::emit(module, &options).map_err(|error| Failure::Message(error.to_string()))
+    xlate_codegen::emit(module, &options)
 }
 
 fn report(options: &Options, console: Console, pass: Running, what: &str) {

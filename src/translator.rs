@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use xlate_codegen::EmitError;
 use xlate_elaborate::program::Program;
 use xlate_elaborate::{Library, Setting, elaborate};
 use xlate_grammar::ast::File;
@@ -9,6 +10,7 @@ use xlate_grammar::{
     Diagnostic, Environment, LibraryMacros, ParseOptions, SourceMap, has_errors,
     parse_library_macros, parse_script,
 };
+use xlate_ir::entities::Entity;
 use xlate_ir::module::Module;
 use xlate_lower::{LowerOptions, lower};
 use xlate_symbols::Kernel;
@@ -160,6 +162,21 @@ impl<'k> Translator<'k> {
             self.diagnostics.push(diagnostic);
             Failure::Refused
         })
+    }
+
+    /// Pass 3, its last part: why there is no C of a program, said where it stands in the script.
+    pub fn refuse(&mut self, program: &Program, error: EmitError) -> Failure {
+        let EmitError::Regex { regex, message, .. } = &error;
+        // Both have the same expressions in the same order.
+        let Some((_, regex)) = program.regexes.iter().nth(regex.index()) else {
+            return Failure::Internal(error.to_string());
+        };
+        let message = format!("this regular expression is too large: {message}");
+        self.diagnostics.push(Diagnostic::error(regex.span, message, "in this pattern").with_note(
+            "a repeated part that may begin anywhere has states for each way to have begun: \
+                 lower its count, or anchor the expression with `^`",
+        ));
+        Failure::Refused
     }
 
     /// Reads the macros of the library; a file that is searched earlier wins.

@@ -37,6 +37,23 @@ fn release_with_headers() -> Option<String> {
     releases.into_iter().next()
 }
 
+/// It is found out only when its automaton is made.
+#[test]
+fn a_regular_expression_of_too_many_states_is_told_with_its_place() {
+    for (pattern, message) in [
+        (".*a.{14}", "it needs more than 2000 states"),
+        ("((a{255}){255}){255}", "its repeats make more than 20000 parts"),
+    ] {
+        let script = format!("probe begin {{\n  if (execname() =~ \"{pattern}\") println(1)\n}}");
+        let output = xlate(&["-p3", "-e", &script]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let first = format!("error: this regular expression is too large: {message}\n");
+        assert!(said.starts_with(&first) && said.contains("<command line>:2:21\n"), "{said}");
+        assert!(said.contains("lower its count, or anchor the expression with `^`"), "{said}");
+    }
+}
+
 /// What a wrong command line or script is answered with.
 #[test]
 fn bad_input_is_refused_with_a_reason() {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::fmt::Write as _;
 
 use xlate_ir::effects::{call_components, callees};
-use xlate_ir::entities::{Function, Handler};
+use xlate_ir::entities::{Function, Handler, Regex};
 use xlate_ir::module::{FunctionCode, Limits, Module};
 use xlate_ir::types::Pos;
 
@@ -66,6 +66,8 @@ pub struct FrameSize {
 pub enum EmitError {
     /// A regular expression cannot be compiled.
     Regex {
+        /// Which one it is.
+        regex: Regex,
         /// The expression, as far as it is text.
         pattern: String,
         /// What is wrong with it.
@@ -76,7 +78,7 @@ pub enum EmitError {
 impl fmt::Display for EmitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EmitError::Regex { pattern, message } => {
+            EmitError::Regex { pattern, message, .. } => {
                 write!(f, "regular expression \"{pattern}\": {message}")
             }
         }

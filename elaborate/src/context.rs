@@ -348,11 +348,11 @@ impl<'a> Context<'a> {
     }
 
     /// The entry of a regular expression.
-    pub(crate) fn regex(&mut self, pattern: &[u8]) -> RegexId {
+    pub(crate) fn regex(&mut self, pattern: &[u8], span: Span) -> RegexId {
         if let Some(id) = self.regexes.get(pattern) {
             return *id;
         }
-        let id = self.program.regexes.alloc(Regex { pattern: pattern.to_vec() });
+        let id = self.program.regexes.alloc(Regex { pattern: pattern.to_vec(), span });
         self.regexes.insert(pattern.to_vec(), id);
         id
     }

@@ -232,6 +232,8 @@ pub enum Period {
 pub struct Regex {
     /// The pattern, checked.
     pub pattern: Vec<u8>,
+    /// Where it stands first.
+    pub span: Span,
 }
 
 /// A statement.

@@ -17,6 +17,7 @@ pub(crate) enum RegexError {
     BadCount,
     TrailingBackslash,
     BackReference,
+    Collating,
     TooDeep,
 }
 
@@ -34,6 +35,9 @@ impl fmt::Display for RegexError {
             }
             RegexError::TrailingBackslash => "it ends in a backslash",
             RegexError::BackReference => "back references such as `\\1` are not supported",
+            RegexError::Collating => {
+                "collating elements such as `[.a.]` and `[=a=]` in `[…]` are not supported"
+            }
             RegexError::TooDeep => "groups are nested too deeply",
         })
     }
@@ -178,6 +182,9 @@ impl Checker<'_> {
                     self.class()?;
                     low = None;
                 }
+                b'[' if matches!(self.peek(), Some(b'.' | b'=')) => {
+                    return Err(RegexError::Collating);
+                }
                 b'-' if low.is_some() && self.peek().is_some_and(|next| next != b']') => {
                     let high = self.peek();
                     self.at += 1;
@@ -242,6 +249,8 @@ mod tests {
             ("[]", OpenBracket),
             ("[z-a]", BadRange),
             ("[[:letter:]]", BadClass),
+            ("[[.a.]]", Collating),
+            ("[x[=a=]]", Collating),
             ("[[:alpha]", BadClass),
             ("*a", NothingToRepeat),
             ("a|+", NothingToRepeat),

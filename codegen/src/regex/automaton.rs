@@ -40,9 +40,6 @@ impl Automaton {
     pub(super) fn of(syntax: &Syntax) -> Result<Automaton, String> {
         let mut steps = vec![Step::Match];
         let entry = build(syntax, 0, &mut steps);
-        if steps.len() > 10 * MOST_STATES {
-            return Err("it is too long".to_owned());
-        }
         let class_of = classes(&steps);
         let classes = class_of.iter().max().map_or(0, |&last| usize::from(last) + 1);
         let mut subsets = Subsets { steps, entry, numbers: BTreeMap::new(), lists: Vec::new() };
@@ -254,6 +251,23 @@ mod tests {
             assert_eq!(parse(pattern.as_bytes()), Err(message.to_owned()), "{pattern}");
         }
         let exploding = parse(b"(a|b)*a(a|b){20}").expect("it parses");
-        assert!(Automaton::of(&exploding).is_err());
+        assert_eq!(
+            Automaton::of(&exploding).expect_err("too many"),
+            "it needs more than 2000 states"
+        );
+    }
+
+    /// Before they take all memory.
+    #[test]
+    fn repeats_within_repeats_are_limited() {
+        let grouped = format!("{}a{}", "(".repeat(9), "){255}".repeat(9));
+        let doubled = format!("a{}", "+".repeat(60));
+        let in_a_row = "(abcdefgh){255}".repeat(30);
+        for pattern in [grouped, doubled, in_a_row, "((a{255}){255}){0}".to_owned()] {
+            let message = parse(pattern.as_bytes()).expect_err("it is too long");
+            assert_eq!(message, "its repeats make more than 20000 parts", "{pattern}");
+        }
+        let long = parse("(abcdefgh){200}".as_bytes()).expect("it is short enough");
+        assert!(Automaton::of(&long).is_ok());
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn emit(module: &Module, needs: &Needs) -> Result<String, EmitError> 
         let text = String::from_utf8_lossy(pattern).into_owned();
         let automaton = parse::parse(pattern)
             .and_then(|syntax| Automaton::of(&syntax))
-            .map_err(|message| EmitError::Regex { pattern: text.clone(), message })?;
+            .map_err(|message| EmitError::Regex { regex, pattern: text.clone(), message })?;
         out.push_str(&function(&function_name(regex), &text, &automaton));
     }
     Ok(out)

@@ -25,9 +25,12 @@ pub(super) enum Syntax {
 /// Most repetitions in braces.
 const MOST_REPEATS: u32 = 255;
 
+/// Most parts that repeats may add up to: each is written out as often as it may occur.
+const MOST_PARTS: usize = 20_000;
+
 /// Parses an expression; the error says what is wrong with it.
 pub(super) fn parse(pattern: &[u8]) -> Result<Syntax, String> {
-    let mut parser = Parser { pattern, at: 0 };
+    let mut parser = Parser { pattern, at: 0, parts: 0 };
     let syntax = parser.choice()?;
     match parser.peek() {
         None => Ok(syntax),
@@ -38,6 +41,8 @@ pub(super) fn parse(pattern: &[u8]) -> Result<Syntax, String> {
 struct Parser<'p> {
     pattern: &'p [u8],
     at: usize,
+    /// How many parts repeats have made so far.
+    parts: usize,
 }
 
 impl Parser<'_> {
@@ -109,6 +114,7 @@ impl Parser<'_> {
             atom = if self.take(b'*') {
                 Syntax::Star(Box::new(atom))
             } else if self.take(b'+') {
+                self.repeat(&atom, 2)?;
                 Syntax::Sequence(vec![atom.clone(), Syntax::Star(Box::new(atom))])
             } else if self.take(b'?') {
                 Syntax::Choice(vec![atom, Syntax::Empty])
@@ -121,6 +127,15 @@ impl Parser<'_> {
         }
     }
 
+    /// Counts the parts of so many copies of an expression, before they are made.
+    fn repeat(&mut self, atom: &Syntax, copies: usize) -> Result<(), String> {
+        self.parts += size(atom).saturating_mul(copies);
+        if self.parts > MOST_PARTS {
+            return Err(format!("its repeats make more than {MOST_PARTS} parts"));
+        }
+        Ok(())
+    }
+
     /// `{m}`, `{m,}`, `{m,n}`.
     fn counted(&mut self, atom: &Syntax) -> Result<Syntax, String> {
         let least = self.number()?.ok_or("a number is missing after {")?;
@@ -128,6 +143,7 @@ impl Parser<'_> {
         if !self.take(b'}') {
             return Err("unmatched {".to_owned());
         }
+        self.repeat(atom, most.unwrap_or(least).max(least) as usize + 1)?;
         let mut all = vec![atom.clone(); least as usize];
         match most {
             None => all.push(Syntax::Star(Box::new(atom.clone()))),
@@ -221,6 +237,15 @@ impl Parser<'_> {
         }
         self.at += 1 + end + 2;
         Ok(())
+    }
+}
+
+/// How many parts an expression has.
+fn size(syntax: &Syntax) -> usize {
+    match syntax {
+        Syntax::Sequence(all) | Syntax::Choice(all) => 1 + all.iter().map(size).sum::<usize>(),
+        Syntax::Star(inner) => 1 + size(inner),
+        Syntax::Empty | Syntax::Byte(_) | Syntax::Start | Syntax::End => 1,
     }
 }
 

@@ -74,7 +74,7 @@ impl Body<'_, '_> {
                     let message = format!("this is no regular expression: {error}");
                     self.cx.error(pattern.span, message, "in this pattern");
                 }
-                let regex = self.cx.regex(pattern.value.as_bytes());
+                let regex = self.cx.regex(pattern.value.as_bytes(), pattern.span);
                 let kind = ExprKind::Match { text, regex, negated: *negated };
                 self.as_long(kind, span)
             }
