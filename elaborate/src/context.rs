@@ -269,6 +269,7 @@ impl<'a> Context<'a> {
         };
         let id = self.program.functions.alloc(Function {
             name,
+            written: function.name.name.clone(),
             params,
             locals,
             result: None,

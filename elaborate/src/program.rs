@@ -116,6 +116,8 @@ pub struct Local {
 pub struct Function {
     /// Its name, unique in the program (overloads and `private` functions are told apart).
     pub name: String,
+    /// Its name as the script has it.
+    pub written: String,
     /// Its parameters, which are also in `locals`.
     pub params: Vec<LocalId>,
     /// Its variables.

@@ -86,7 +86,7 @@ impl BodyLowering<'_> {
                 self.tail_call(next, arguments, span)
             }
             Owner::Function { id, next: None, .. } => {
-                let name = &self.tables.program.functions[id].name;
+                let name = &self.tables.program.functions[id].written;
                 let message = format!("no overload of {name} is left for next");
                 let message = self.text(message.as_bytes(), span);
                 return self.unwatched(|this| this.raise(message, span));

@@ -270,7 +270,7 @@ fn callee(function: &typed::Function, next: &mut usize) -> Result<Callee, LowerE
         return Ok(Callee::Function(Function::from_index(*next - 1)));
     };
     let wrong = |what: &str| LowerError {
-        message: format!("function `{}`: {what} `{name}`", function.name),
+        message: format!("function `{}`: {what} `{name}`", function.written),
         span: function.span,
     };
     let params = function.params.iter().map(|&param| function.locals[param].ty);

@@ -59,6 +59,7 @@ impl Maker {
             .collect();
         self.program.functions.alloc(Function {
             name: name.to_owned(),
+            written: name.split("__").next().unwrap_or_default().to_owned(),
             params,
             locals,
             result,
@@ -293,7 +294,7 @@ fn leaving_loops_ends_their_walks() {
 #[test]
 fn next_without_a_further_overload_raises() {
     let mut m = Maker::new();
-    let f = m.function("f", None, &[]);
+    let f = m.function("f__2", None, &[]);
     let body = vec![m.stmt(StmtKind::Next)];
     let watched = m.stmt(StmtKind::Try { body, message: None, catch: Vec::new() });
     m.body(f, vec![watched]);
