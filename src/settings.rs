@@ -11,7 +11,11 @@ pub struct Defines {
     pub macros: Vec<(String, String)>,
 }
 
-/// Reads `-D NAME[=VALUE]` options. A macro without a value is 1, as in C.
+/// Names that macros for the runtime may have although they begin as its own do.
+const RUNTIME_SETTINGS: &[&str] = &["XL_LOCK_WAIT_NS", "XL_MESSAGES"];
+
+/// Reads `-D NAME[=VALUE]` options. A macro without a value is 1, as in C; of two with one name the
+/// last counts.
 ///
 /// # Errors
 /// What is wrong with one of them.
@@ -19,8 +23,9 @@ pub fn read_defines(options: &[String]) -> Result<Defines, String> {
     let mut defines = Defines::default();
     for option in options {
         let (name, value) = option.split_once('=').unwrap_or((option, "1"));
-        if !is_name(name) {
-            return Err(format!("-D {option}: `{name}` is not the name of a macro"));
+        let refuse = |problem: &str| Err(format!("-D {}: {problem}", option.escape_debug()));
+        if let Some(problem) = name_problem(name) {
+            return refuse(&format!("`{}` {problem}", name.escape_debug()));
         }
         match limit(&mut defines.limits, name) {
             Some((set, least, most)) => {
@@ -29,10 +34,60 @@ pub fn read_defines(options: &[String]) -> Result<Defines, String> {
                     format!("-D {option}: {name} is a number from {least} to {most}")
                 })?);
             }
-            None => defines.macros.push((name.to_owned(), value.to_owned())),
+            None => {
+                if let Some(problem) = value_problem(value) {
+                    return refuse(problem);
+                }
+                defines.macros.retain(|(other, _)| other != name);
+                defines.macros.push((name.to_owned(), value.to_owned()));
+            }
         }
     }
     Ok(defines)
+}
+
+/// What is wrong with the name of a macro. Names with small letters, and with a `_` at the end, are
+/// left to the C that a script becomes; so are the beginnings that macros of its own have.
+fn name_problem(name: &str) -> Option<&'static str> {
+    let is_own = name.starts_with("XL_") && !RUNTIME_SETTINGS.contains(&name);
+    if !is_name(name) {
+        Some("is not the name of a macro")
+    } else if name.starts_with("__") {
+        Some("is a name of the compiler: `__` is its own beginning")
+    } else if name.contains(|c: char| c.is_ascii_lowercase()) || name.ends_with('_') {
+        Some(
+            "could be a name in the C that the script becomes: \
+             macros are named in capitals, without a `_` at the end",
+        )
+    } else if is_own || name.starts_with("STAP_") {
+        Some("is a name of the runtime: XL_ and STAP_ are its own beginnings")
+    } else {
+        None
+    }
+}
+
+/// Why what a macro stands for is not a part of one line of C.
+fn value_problem(value: &str) -> Option<&'static str> {
+    let mut rest = value.chars().peekable();
+    let mut quote = None;
+    while let Some(c) = rest.next() {
+        match (c, quote) {
+            _ if c.is_control() && c != '\t' => {
+                return Some("a macro has one line, without control characters");
+            }
+            ('\\', Some(_)) => {
+                rest.next_if(|c| !c.is_control());
+            }
+            ('\\', None) => return Some("a `\\` stands outside of quotes"),
+            ('"' | '\'', None) => quote = Some(c),
+            _ if Some(c) == quote => quote = None,
+            ('/', None) if matches!(rest.peek(), Some('*' | '/')) => {
+                return Some("a comment begins in it");
+            }
+            _ => {}
+        }
+    }
+    quote.map(|_| "a quote is not closed")
 }
 
 type Setter<'l> = Box<dyn FnOnce(u32) + 'l>;
@@ -105,11 +160,54 @@ mod tests {
             ("MAXERRORS=-1", "-D MAXERRORS=-1: MAXERRORS is a number from 0 to 4294967295"),
             ("MAXNESTING=x", "-D MAXNESTING=x: MAXNESTING is a number from 1 to 1000"),
             ("9=1", "-D 9=1: `9` is not the name of a macro"),
+            ("", "-D : `` is not the name of a macro"),
+            ("A\n#error", "-D A\\n#error: `A\\n#error` is not the name of a macro"),
         ] {
             assert_eq!(defines(&[option]), Err(message.to_owned()));
         }
         let globals = read_globals(&["a.b=1".to_owned()]);
         assert_eq!(globals, Err("-G a.b=1: `a.b` is not the name of a global".to_owned()));
+    }
+
+    /// They would change what the emitted C means, and errors would be about lines that nobody wrote.
+    #[test]
+    fn macros_cannot_change_the_emitted_c() {
+        for (option, message) in [
+            ("int=5", "`int` could be a name in the C that the script becomes"),
+            ("c", "`c` could be a name in the C that the script becomes"),
+            ("_Bool=1", "`_Bool` could be a name"),
+            ("LIMIT_=1", "`LIMIT_` could be a name"),
+            ("XL_HAVE_FRAME", "`XL_HAVE_FRAME` is a name of the runtime"),
+            ("STAP_NEXT=1", "`STAP_NEXT` is a name of the runtime"),
+            ("__LINE__=1", "`__LINE__` is a name of the compiler"),
+            ("A=\n#error x", "-D A=\\n#error x: a macro has one line"),
+            ("A=1\r", "-D A=1\\r: a macro has one line"),
+            ("A=/*", "-D A=/*: a comment begins in it"),
+            ("A=1 // x", "a comment begins in it"),
+            ("A=1 \\", "a `\\` stands outside of quotes"),
+            ("A=\"x", "a quote is not closed"),
+            ("A=\"x\\\"", "a quote is not closed"),
+            ("A=\"x\\", "a quote is not closed"),
+            ("A='", "a quote is not closed"),
+        ] {
+            let said = defines(&[option]).expect_err(option);
+            assert!(said.starts_with("-D ") && said.contains(message), "{option}: {said}");
+        }
+    }
+
+    #[test]
+    fn macros_may_be_any_tokens() {
+        for value in
+            ["", "\"http://x/*\"", "'\"'", "\"\\\\\"", "a / *b", "x\ty", "\"it's\"", "(1 << 3)"]
+        {
+            let option = format!("_A1={value}");
+            let macros = defines(&[&option]).expect("good").macros;
+            assert_eq!(macros, [("_A1".to_owned(), value.to_owned())]);
+        }
+        let names = ["STP_NO_OVERLOAD", "STP_OVERLOAD_THRESHOLD=1LL", "XL_LOCK_WAIT_NS=5"];
+        assert_eq!(defines(&names).expect("good").macros.len(), 3);
+        let last = defines(&["A=1", "B", "A=2"]).expect("good").macros;
+        assert_eq!(last, [("B", "1"), ("A", "2")].map(|(n, v)| (n.to_owned(), v.to_owned())));
     }
 
     #[test]
