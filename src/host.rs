@@ -92,6 +92,9 @@ pub fn run(options: &Options, console: Console, program: HostProgram) -> Failure
     exec_host(program, &arguments(options)).into()
 }
 
+/// The most seconds that a program counts: more than thirty years.
+const LONGEST_RUN: u64 = 1_000_000_000;
+
 /// The options of the program that stand for those of this one.
 fn arguments(options: &Options) -> Vec<OsString> {
     let mut arguments = Vec::new();
@@ -107,7 +110,7 @@ fn arguments(options: &Options) -> Vec<OsString> {
         add("-x", pid.to_string().into());
     }
     if let Some(seconds) = options.timeout {
-        add("-T", seconds.to_string().into());
+        add("-T", seconds.min(LONGEST_RUN).to_string().into());
     }
     if let Some(size) = options.buffer_size {
         add("-s", size.to_string().into());
@@ -136,6 +139,12 @@ mod tests {
         let expected = ["--events", "e.txt", "-x", "7", "-T", "3", "--serial", "-w"];
         assert_eq!(arguments(&options), expected);
         assert_eq!(check(&options), Ok(()));
+    }
+
+    #[test]
+    fn a_program_may_run_for_ever() {
+        let options = options(&["--target=host", "-T", "18446744073709551615", "a"]);
+        assert_eq!(arguments(&options), ["-T", "1000000000"]);
     }
 
     #[test]

@@ -256,7 +256,7 @@ impl Session<'_> {
             _ => 0,
         };
         self.send(control, Command::Start { target: target_pid })?;
-        self.deadline = self.request.timeout.map(|timeout| Instant::now() + timeout);
+        self.deadline = deadline(Instant::now(), self.request.timeout);
         let mut command_watched = false;
         let mut output_watched = true;
         loop {
@@ -452,5 +452,24 @@ fn run_in_background(command: &str) {
     // The script cannot be told of a failure; the shell itself complains of what it can.
     if let Ok(mut child) = Process::new("/bin/sh").arg("-c").arg(command).spawn() {
         std::thread::spawn(move || child.wait());
+    }
+}
+
+/// When a session that may last so long ends; `None` if that is never.
+fn deadline(now: Instant, timeout: Option<Duration>) -> Option<Instant> {
+    now.checked_add(timeout?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_may_last_for_ever() {
+        let now = Instant::now();
+        assert_eq!(deadline(now, None), None);
+        assert_eq!(deadline(now, Some(Duration::MAX)), None);
+        let second = Duration::from_secs(1);
+        assert_eq!(deadline(now, Some(second)), Some(now + second));
     }
 }
