@@ -170,9 +170,13 @@ fn checked_name(name: &str) -> Result<String, Error> {
 
 /// Keeps what is not a variable away from make, for which it would be an option or a target.
 fn check_make_variables(variables: &[String]) -> Result<(), Error> {
+    // Kbuild has names such as `CFLAGS_fs/file.o`; `+=` adds to a variable.
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     let sets_variable = |text: &String| {
-        let name = text.split('=').next().unwrap_or_default();
-        name.len() < text.len() && !name.is_empty() && !name.starts_with('-')
+        text.split_once('=').is_some_and(|(name, _)| {
+            let name = name.strip_suffix('+').unwrap_or(name);
+            !name.is_empty() && !name.starts_with('-') && name.chars().all(is_of_name)
+        })
     };
     match variables.iter().find(|variable| !sets_variable(variable)) {
         Some(argument) => Err(Error::MakeVariable { argument: argument.clone() }),
@@ -326,7 +330,9 @@ mod tests {
         let check = |text: &str| check_make_variables(&[text.to_owned()]);
         assert!(check("CC=clang").is_ok());
         assert!(check("EMPTY=").is_ok());
-        for bad in ["clean", "-j4", "--eval=x", "=x", ""] {
+        assert!(check("KCFLAGS+=-DA -DB=1").is_ok());
+        assert!(check("CFLAGS_fs/file.o=-Os").is_ok());
+        for bad in ["clean", "-j4", "--eval=x", "=x", "", "a b=c", " =x", "+=x", "$(shell x)=1"] {
             let message = check(bad).expect_err("bad").to_string();
             assert!(message.contains("write -B NAME=VALUE"), "{message}");
         }
