@@ -1,6 +1,7 @@
 //! Measures scripts: what their probes cost when hit, how long they take to translate and to
 //! compile, how big they get, and how they scale; beside hand-written modules (floors) and SystemTap (the peer).
 
+mod ablation;
 mod compile;
 mod contention;
 mod cost;
@@ -47,7 +48,7 @@ struct Options {
     /// System calls in one measurement of `cost`.
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     calls: u32,
-    /// Names of scripts in bench/scripts; all, if none is named.
+    /// Names of scripts in bench/scripts or, for `ablation`, bench/ablation; all, if none is named.
     cases: Vec<String>,
 }
 
@@ -63,6 +64,8 @@ enum Bench {
     Size,
     /// How host programs scale from one thread to two, natively.
     Contention,
+    /// Counts over IR and C, with all passes and without one of them.
+    Ablation,
     /// All of these.
     All,
 }
@@ -98,8 +101,12 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> io::Result<()> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).to_owned();
     let beside = std::env::current_exe()?.with_file_name("xlate");
+    let mut folders = vec![here.join("scripts")];
+    if options.bench == Bench::Ablation {
+        folders.push(here.join("ablation"));
+    }
     let bed = Bed {
-        cases: cases(&here.join("scripts"), &options.cases)?,
+        cases: cases(&folders, &options.cases)?,
         kernel: options.kernel.clone().map_or_else(kernel::newest, Ok)?,
         xlate: options.xlate.clone().unwrap_or(beside),
         peer: options.stap.as_deref().map(Peer::new).transpose()?,
@@ -107,12 +114,13 @@ fn run(options: &Options) -> io::Result<()> {
         here,
     };
     type Measure = fn(&Bed) -> io::Result<Vec<Row>>;
-    let benches: [(Bench, Measure); 5] = [
+    let benches: [(Bench, Measure); 6] = [
         (Bench::Cost, cost::measure),
         (Bench::Translate, translate::measure),
         (Bench::Compile, compile::measure),
         (Bench::Size, size::measure),
         (Bench::Contention, contention::measure),
+        (Bench::Ablation, ablation::measure),
     ];
     let record = fs::read_to_string(recorded::file(&bed.here)).unwrap_or_default();
     let mut rows = Vec::new();
@@ -140,9 +148,10 @@ fn run(options: &Options) -> io::Result<()> {
 }
 
 /// The scripts that the command line names, in the order of their names.
-fn cases(folder: &Path, wanted: &[String]) -> io::Result<Vec<Case>> {
+fn cases(folders: &[PathBuf], wanted: &[String]) -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
-    for entry in fs::read_dir(folder)? {
+    let entries: io::Result<Vec<_>> = folders.iter().map(fs::read_dir).collect();
+    for entry in entries?.into_iter().flatten() {
         let script = entry?.path();
         if script.extension().is_some_and(|extension| extension == "stp") {
             let name = script.file_stem().unwrap_or_default().to_string_lossy().into_owned();

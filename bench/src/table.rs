@@ -22,19 +22,24 @@ pub(crate) struct Row {
 /// A table for people: one line per row, with the ratios to peer and floor.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = String::new();
+    let width = rows.iter().map(|row| row.case.len()).max().unwrap_or(0).max(24);
     let mut last = None;
     for row in rows {
         if last != Some((row.bench, row.metric)) {
+            let (ours, floor) = match row.bench {
+                "ablation" => ("without", "with all"),
+                _ => ("xlate", "floor"),
+            };
             let _ = write!(
                 text,
-                "\n{}: {}\n{:<24}{:>12}{:>12}{:>12}{:>12}{:>12}\n",
-                row.bench, row.metric, "", "xlate", "floor", "ratio", "SystemTap", "ratio"
+                "\n{}: {}\n{:<width$}{ours:>12}{floor:>12}{:>12}{:>12}{:>12}\n",
+                row.bench, row.metric, "", "ratio", "SystemTap", "ratio"
             );
         }
         last = Some((row.bench, row.metric));
         let _ = writeln!(
             text,
-            "{:<24}{:>12}{:>12}{:>12}{:>12}{:>12}",
+            "{:<width$}{:>12}{:>12}{:>12}{:>12}{:>12}",
             row.case,
             number(Some(row.value)),
             number(row.floor),

@@ -79,6 +79,11 @@ impl Pipeline {
         Pipeline::parse(DEFAULT).expect("internal error: the standard pipeline does not read")
     }
 
+    /// The same without a pass, wherever it stands.
+    pub fn without(&self, name: &str) -> Pipeline {
+        Pipeline { steps: steps_without(&self.steps, name) }
+    }
+
     /// Reads the text form.
     ///
     /// # Errors
@@ -115,6 +120,14 @@ impl Pipeline {
             _ => Err(PipelineError::Parentheses),
         }
     }
+}
+
+fn steps_without(steps: &[Step], name: &str) -> Vec<Step> {
+    let rest = steps.iter().filter_map(|step| match step {
+        Step::Pass(pass) => (pass.name != name).then(|| step.clone()),
+        Step::Group(steps, most) => Some(Step::Group(steps_without(steps, name), *most)),
+    });
+    rest.collect()
 }
 
 /// The error for a name, with passes that share a word with it.
@@ -158,6 +171,13 @@ mod tests {
             assert_eq!(pipeline.to_string(), text);
         }
         assert_eq!(Pipeline::standard().to_string(), DEFAULT);
+    }
+
+    #[test]
+    fn a_pass_can_be_left_out() {
+        let pipeline = Pipeline::parse("sccp,(gvn,(sccp)*,dead-code)*,sccp").expect("a pipeline");
+        assert_eq!(pipeline.without("sccp").to_string(), "(gvn,()*,dead-code)*");
+        assert_eq!(pipeline.without("inline").to_string(), pipeline.to_string());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Everything here turns data of the other stages into text; nothing here decides anything.
 
+pub mod ablation;
 pub mod bisect;
 pub mod diff;
 pub mod explore;

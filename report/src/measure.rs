@@ -18,6 +18,8 @@ pub struct Measures {
     pub concurrent_instructions: u64,
     /// Basic blocks of all bodies.
     pub blocks: u64,
+    /// Parameters of blocks: values that depend on the way there. Those of functions do not count.
+    pub block_parameters: u64,
     /// Handlers.
     pub handlers: u64,
     /// Probe points.
@@ -62,7 +64,7 @@ impl Measures {
     }
 
     /// The names of the counts, with what each is here.
-    pub fn rows(&self) -> [(&'static str, u64); 12] {
+    pub fn rows(&self) -> [(&'static str, u64); 13] {
         [
             ("instructions", self.instructions),
             ("instructions in concurrent handlers", self.concurrent_instructions),
@@ -70,6 +72,7 @@ impl Measures {
             ("instructions under locks", self.guarded_instructions),
             ("locks taken", self.locks_taken),
             ("basic blocks", self.blocks),
+            ("block parameters", self.block_parameters),
             ("handlers", self.handlers),
             ("probe points", self.probe_points),
             ("functions", self.functions),
@@ -96,6 +99,8 @@ impl Measures {
             let data = &body.blocks[block];
             let count = data.insts.len() as u64;
             self.blocks += 1;
+            let is_entry = block == body.entry();
+            self.block_parameters += if is_entry { 0 } else { data.params.len() as u64 };
             self.instructions += count;
             self.concurrent_instructions += if concurrent { count } else { 0 };
             let in_loop = cyclic[block.index()];
@@ -178,6 +183,7 @@ mod tests {
             instructions: 8,
             concurrent_instructions: 7,
             blocks: 3,
+            block_parameters: 0,
             handlers: 2,
             probe_points: 2,
             functions: 1,
