@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use xlate_ir::effects::{Effects, Summaries, call_components, callees};
 use xlate_ir::entities::{Entity, Function, Global, Handler, Value};
-use xlate_ir::instructions::{Op, SortKey, StatField};
+use xlate_ir::instructions::{Op, SortKey, StatField, Terminator};
 use xlate_ir::intrinsics::Intrinsic;
 use xlate_ir::module::{Body, FunctionCode, Module, ProbeKind, ProbePoint};
-use xlate_ir::sharing::{Sharing, Side, is_bare};
+use xlate_ir::sharing::{Sharing, Side, is_bare, is_concurrent};
 use xlate_ir::types::{Discipline, Pos, Type};
 
 use crate::repr::Repr;
@@ -212,6 +212,30 @@ impl<'m> Facts<'m> {
     /// Whether a handler needs no claim on the context of its CPU.
     pub(crate) fn is_bare(&self, handler: Handler) -> bool {
         is_bare(self.module, &self.summaries, handler)
+    }
+
+    /// Whether every handler that can run beside others is bare, so that none is worth timing.
+    pub(crate) fn all_bare(&self) -> bool {
+        let all = self.module.handlers.iter().map(|(handler, _)| handler);
+        all.filter(|&handler| is_concurrent(self.module, handler))
+            .all(|handler| self.is_bare(handler))
+    }
+
+    /// Whether some handler may end with an error.
+    pub(crate) fn may_raise(&self) -> bool {
+        let is_foreign = |op: &Op| matches!(op, Op::CStatement(_) | Op::CExpression(_));
+        let may_raise = |op: &Op| {
+            let effects = self.effects(op);
+            let is_lock = matches!(op, Op::Lock(_));
+            is_foreign(op) || (!is_lock && (effects.raises || effects.aborts))
+        };
+        let mut functions = self.module.functions.iter();
+        functions.any(|(_, data)| matches!(data.code, FunctionCode::C { .. }))
+            || bodies(self.module).any(|body| {
+                let mut ends = body.layout.iter().map(|&block| &body.blocks[block].terminator);
+                ends.any(|end| matches!(end, Terminator::Raise { .. }))
+                    || body.iter_insts().any(|(_, inst)| may_raise(&body.insts[inst].op))
+            })
     }
 
     /// Whether some sharded global has shards that are allocated, or locks.

@@ -418,6 +418,12 @@ fn defines(limits: &Limits, facts: &Facts, needs: &Needs, has_frame: bool) -> St
     if has_frame {
         out.push_str("#define XL_HAVE_FRAME\n");
     }
+    if facts.all_bare() {
+        out.push_str("#define STP_NO_OVERLOAD\n");
+    }
+    if !facts.may_raise() {
+        out.push_str("#define XL_NO_ERRORS\n");
+    }
     if facts.has_shards() {
         out.push_str("#define XL_HAVE_SHARDS\n");
     }

@@ -90,7 +90,7 @@ enum xl_phase {
 };
 
 static struct {
-	enum xl_phase phase;		/* changes under xl_control_lock */
+	enum xl_phase phase;		/* changes while one control message is handled */
 	bool exiting;			/* exit() was called or the session failed */
 	bool failed;
 	int target;			/* of -c and -x, 0 if none */
@@ -143,12 +143,14 @@ XL_SLOW void xl_turned_away(const struct xl_context *c)
 		this_cpu_inc(xl_contexts.turned_away);
 }
 
+#ifndef STP_NO_OVERLOAD
 /* Times the handler that begins. */
 XL_SLOW void xl_sample_begin(struct xl_context *c)
 {
 	c->pending |= XL_PENDING_SAMPLE;
 	c->sample_start = get_cycles();
 }
+#endif
 
 /* This CPU's context. */
 static __always_inline struct xl_context *xl_here(void)

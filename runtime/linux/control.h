@@ -11,16 +11,24 @@
 
 #include <linux/cred.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
+#include <linux/fs.h>
 #include <linux/poll.h>
 #include <linux/proc_fs.h>
 #include <linux/uaccess.h>
 #include "context.h"
 #include "ring.h"
 
-static DEFINE_MUTEX(xl_control_lock);	/* messages to the module are handled one by one */
-static DEFINE_MUTEX(xl_message_reader);	/* and those from it read one by one */
-static unsigned long xl_control_opened;	/* bit 0 */
+/*
+ * What goes on: one opener, one message to the module, one read of messages from it. A
+ * second one is refused, not kept waiting: there is one loader, which does one at a time.
+ */
+enum {
+	XL_CONTROL_OPEN,
+	XL_CONTROL_WRITING,
+	XL_CONTROL_READING,
+};
+
+static unsigned long xl_control_busy;	/* those as bits */
 
 XL_COLD int xl_session_start(void);
 XL_COLD void xl_session_stop(void);
@@ -34,10 +42,10 @@ static bool xl_message_ready(void)
 
 XL_COLD int xl_control_open(struct inode *inode, struct file *file)
 {
-	if (test_and_set_bit(0, &xl_control_opened))
+	if (test_and_set_bit(XL_CONTROL_OPEN, &xl_control_busy))
 		return -EBUSY;
 	if (!try_module_get(THIS_MODULE)) {
-		clear_bit(0, &xl_control_opened);
+		clear_bit(XL_CONTROL_OPEN, &xl_control_busy);
 		return -ENODEV;
 	}
 	WRITE_ONCE(xl_ring_overwrite, false);
@@ -47,7 +55,7 @@ XL_COLD int xl_control_open(struct inode *inode, struct file *file)
 XL_COLD int xl_control_release(struct inode *inode, struct file *file)
 {
 	WRITE_ONCE(xl_ring_overwrite, true);
-	clear_bit(0, &xl_control_opened);
+	clear_bit(XL_CONTROL_OPEN, &xl_control_busy);
 	/* procfs waits for this function before the module can go. */
 	module_put(THIS_MODULE);
 	return 0;
@@ -61,7 +69,7 @@ static u32 xl_reply_words[XL_REPLIES][3] = {
 	[XL_REPLY_EXIT] = { XL_MSG_EXIT },
 };
 
-/* START: installs the probes; how that went is the reply. Under xl_control_lock. */
+/* START: installs the probes; how that went is the reply. With XL_CONTROL_WRITING. */
 XL_COLD int xl_control_start(const u32 __user *target)
 {
 	if (get_user(xl_session.target, target))
@@ -84,8 +92,8 @@ XL_COLD ssize_t xl_control_write(struct file *file, const char __user *from, siz
 		return -EINVAL;
 	if (get_user(type, message))
 		return -EFAULT;
-	if (mutex_lock_interruptible(&xl_control_lock))
-		return -EINTR;
+	if (test_and_set_bit_lock(XL_CONTROL_WRITING, &xl_control_busy))
+		return -EBUSY;
 
 	switch (type) {
 	case XL_MSG_START:
@@ -109,17 +117,18 @@ XL_COLD ssize_t xl_control_write(struct file *file, const char __user *from, siz
 	default:			/* BULK among them: this is not bulk mode */
 		error = -EINVAL;
 	}
-	mutex_unlock(&xl_control_lock);
+	clear_bit_unlock(XL_CONTROL_WRITING, &xl_control_busy);
 	return error ?: size;
 }
 
-/* Gives what is due first to the reader: its bytes, 0 if there is nothing. Under xl_message_reader. */
+/* Gives what is due first to the reader: its bytes, 0 if there is nothing. With XL_CONTROL_READING. */
 XL_COLD ssize_t xl_control_give(char __user *to, size_t size)
 {
 	struct xl_message *m = &xl_messages[xl_messages_read % XL_MESSAGES];
 	enum xl_reply reply = 0;
 	const void *from;
-	size_t bytes;
+	loff_t start = 0;
+	ssize_t bytes;
 
 	while (reply == XL_REPLY_TEXT ? !smp_load_acquire(&m->ready) : !test_bit(reply, &xl_replies))
 		if (++reply == XL_REPLIES)
@@ -131,9 +140,9 @@ XL_COLD ssize_t xl_control_give(char __user *to, size_t size)
 		from = xl_reply_words[reply];
 		bytes = sizeof(u32) * (reply == XL_REPLY_START ? 3 : 1);
 	}
-	if (bytes > size)
+	if (bytes > (ssize_t)size)
 		return -EMSGSIZE;
-	if (copy_to_user(to, from, bytes))
+	if (simple_read_from_buffer(to, bytes, &start, from, bytes) != bytes)
 		return -EFAULT;
 	if (reply == XL_REPLY_TEXT) {
 		m->ready = 0;
@@ -149,10 +158,10 @@ XL_COLD ssize_t xl_control_read(struct file *file, char __user *to, size_t size,
 {
 	ssize_t bytes;
 
-	if (mutex_lock_interruptible(&xl_message_reader))
-		return -EINTR;
+	if (test_and_set_bit_lock(XL_CONTROL_READING, &xl_control_busy))
+		return -EAGAIN;
 	bytes = xl_control_give(to, size);
-	mutex_unlock(&xl_message_reader);
+	clear_bit_unlock(XL_CONTROL_READING, &xl_control_busy);
 	return bytes ?: -EAGAIN;
 }
 

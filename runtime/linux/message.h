@@ -6,7 +6,7 @@
  * Replies are bits, so that none is lost for want of memory. Texts go through
  * a fixed array of slots that any context up to NMI can fill: a writer takes
  * the next slot with one compare-and-exchange, fills it and marks it ready.
- * One reader at a time, under xl_message_reader, takes them in that order.
+ * One reader at a time takes them in that order.
  * Nobody is woken: a handler may be anywhere, even in a wake-up. The reader polls.
  */
 #ifndef XL_MESSAGE_H

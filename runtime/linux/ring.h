@@ -17,7 +17,7 @@
 
 #include <linux/atomic.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
+#include <linux/fs.h>
 #include "limits.h"
 
 struct xl_record {
@@ -55,25 +55,34 @@ static inline u64 xl_ring_next(const struct xl_ring *ring, u64 offset, u32 lengt
 }
 
 /*
- * Bytes that the writer can use from offset on, at least want if it may overwrite
- * and the ring can hold that much. A part of the ring is reserved, so that handlers
- * that fill it leave room for what end handlers print. The writer; any context;
- * one step for each record that is dropped.
+ * Bytes that the writer can use from offset on as long as the tail is where it is; 0 if
+ * that would leave less than what is reserved: a part of the ring, so that handlers that
+ * fill it leave room for what end handlers print.
+ */
+static __always_inline u32 xl_ring_free(const struct xl_ring *ring, u64 offset, u64 tail, u32 want,
+					u32 reserved)
+{
+	bool wrapped = (offset ^ tail) >> 32;
+	/* Free is what lies before the tail if that is in the last lap, else all to the end. */
+	u32 end = wrapped ? (u32)tail : ring->size + sizeof(struct xl_record) + XL_RECORD_MAX;
+	u32 room = end - (u32)offset;
+	/* What may be used of the rest, before the tail, decides on the reserve. */
+	u32 rest = wrapped ? 0 : (u32)tail;
+
+	return room + rest < reserved + want ? 0 : room;
+}
+
+/*
+ * The same, at least want if it may overwrite and the ring can hold that much. The
+ * writer; any context; one step for each record that is dropped.
  */
 XL_COLD u32 xl_ring_room(struct xl_ring *ring, u64 offset, u32 want, u32 reserved)
 {
-	u32 end = ring->size + sizeof(struct xl_record) + XL_RECORD_MAX;
 	u64 tail = smp_load_acquire(&ring->tail);
 
 	for (;;) {
-		bool wrapped = (offset ^ tail) >> 32;
-		/* Free is what lies before the tail if that is in the last lap, else all to the end. */
-		u32 room = wrapped ? (u32)tail - (u32)offset : end - (u32)offset;
-		/* What may be used of the rest, before the tail, decides on the reserve. */
-		u32 rest = wrapped ? 0 : (u32)tail;
+		u32 room = xl_ring_free(ring, offset, tail, want, reserved);
 
-		if (room + rest < reserved + want)
-			room = 0;
 		if (room >= want || tail == ring->head || !READ_ONCE(xl_ring_overwrite))
 			return room;
 		if (try_cmpxchg(&ring->tail, &tail,
@@ -91,8 +100,8 @@ XL_COLD ssize_t xl_ring_read(struct xl_ring *ring, char __user *to, size_t size)
 {
 	u64 tail = READ_ONCE(ring->tail), next;
 	struct xl_record *r;
-	ssize_t done = 0;
-	size_t bytes;
+	ssize_t done = 0, bytes;
+	loff_t start;
 
 	if (test_and_set_bit(0, &ring->reading))
 		return 0;
@@ -101,13 +110,14 @@ XL_COLD ssize_t xl_ring_read(struct xl_ring *ring, char __user *to, size_t size)
 		bytes = min_t(u32, READ_ONCE(r->length), XL_RECORD_MAX);
 		next = xl_ring_next(ring, tail, bytes);
 		bytes += sizeof(*r) - ring->given;
-		if (bytes > size) {
+		if (bytes > (ssize_t)size) {
 			if (done)
 				break;
 			bytes = size;
 			next = tail;
 		}
-		if (copy_to_user(to + done, (char *)r + ring->given, bytes)) {
+		start = ring->given;
+		if (simple_read_from_buffer(to + done, bytes, &start, r, start + bytes) != bytes) {
 			done = done ?: -EFAULT;
 			break;
 		}

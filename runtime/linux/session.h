@@ -42,6 +42,7 @@ out:
 	c->output.limit = NULL;
 }
 
+#ifndef XL_NO_ERRORS
 /* Reports the error that ends a handler; one too many ends the session. Owner of the context. */
 XL_COLD void xl_report_error(struct xl_context *c)
 {
@@ -59,7 +60,9 @@ out:
 	c->uncatchable = false;
 	c->nesting = 0;
 }
+#endif
 
+#ifndef STP_NO_OVERLOAD
 /*
  * Ends the timing of a handler. One in XL_SAMPLE_PERIOD is timed while they are short
  * and stands for all of them; each is timed when they are long and stands for itself
@@ -82,15 +85,20 @@ XL_COLD void xl_sample_end(struct xl_context *c)
 	}
 	c->until_sample = period;
 }
+#endif
 
 XL_SLOW void xl_finish(struct xl_context *c)
 {
 	if (c->pending & XL_PENDING_OUTPUT)
 		xl_publish(c);
+#ifndef XL_NO_ERRORS
 	if (c->pending & XL_PENDING_ERROR && c->error)
 		xl_report_error(c);
+#endif
+#ifndef STP_NO_OVERLOAD
 	if (c->pending & XL_PENDING_SAMPLE)
 		xl_sample_end(c);
+#endif
 	c->pending = 0;
 }
 
