@@ -145,6 +145,7 @@ b1:
   update.add @n, v0                     @f0:4:3
   v3 = load @n: long                    @f0:5:20
   print \"%d\\n\", v3                   @f0:5:5
+  print \"y\"                            @f0:8:5
   print \"x\"                            @f0:9:5
   jump b3(v1)
 b2:
@@ -175,8 +176,12 @@ b3(v5: long):
         at(4),
         ["unsigned long flags = xl_irq_off();", "if (!xl_write_lock(c, &g_n_lock))", "g_n += pid;"]
     );
-    assert_eq!(at(5), ["xl_print_long(c, g_n);", "xl_print(c, \"\\nx\");"]);
-    assert_eq!(at(9), ["xl_print(c, \"\\nx\");"], "one call prints both");
+    assert_eq!(
+        at(5),
+        ["if (xl_print_room_for(c, 21)) {", "xl_put_long(c, g_n);", "xl_put(c, \"\\n\");"]
+    );
+    assert_eq!(at(8), ["xl_print(c, \"yx\");"]);
+    assert_eq!(at(9), ["xl_print(c, \"yx\");"], "one call prints both");
     assert_eq!(at(6), ["t = 3;"]);
     assert_eq!(at(7), ["g_n = t;", "xl_write_unlock(&g_n_lock);"]);
     assert!(emitted.origins.is_sorted());

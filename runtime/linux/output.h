@@ -19,42 +19,69 @@
 #include "ring.h"
 #include "strings.h"
 
-/*
- * Makes room for want more bytes of output: opens a record, or lets it grow, or
- * closes it and opens the next. False if there is no room: all of it is lost.
- */
-XL_SLOW bool xl_print_extend(struct xl_context *c, u32 want)
+/* What handlers may not fill, so that end handlers can print. */
+static __always_inline u32 xl_print_reserved(const struct xl_ring *ring)
+{
+	return xl_session.phase == XL_RUNNING ? ring->size / 4 : 0;
+}
+
+/* Lets a record grow by want bytes, or closes it and opens the next; false if there is no room. */
+XL_SLOW bool xl_print_grow(struct xl_context *c, u32 want)
 {
 	struct xl_ring *ring = c->ring;
-	u64 at = c->records ? c->record : ring->head;
-	struct xl_record *r = xl_ring_at(ring, at);
-	u32 used = c->records ? c->output.cursor - r->data : 0, room;
-	bool open = c->records;
+	struct xl_record *r = xl_ring_at(ring, c->record);
+	u32 used = c->output.cursor - r->data, room;
+	u64 at = c->record;
 
-	if (c->pending & XL_PENDING_OUTPUT && !open)
-		return false;
-	c->pending |= XL_PENDING_OUTPUT;
-	if (open && used + want > XL_RECORD_MAX) {
+	if (!c->records)
+		return false;		/* it is lost already */
+	if (used + want > XL_RECORD_MAX) {
 		r->length = used;
 		at = xl_ring_next(ring, at, used);
 		r = xl_ring_at(ring, at);
-		open = false;
 		used = 0;
 	}
 	want += sizeof(*r) + used;
-	room = xl_ring_room(ring, at, want, xl_session.phase == XL_RUNNING ? ring->size / 4 : 0);
+	room = xl_ring_room(ring, at, want, xl_print_reserved(ring));
 	room = min_t(u32, room, sizeof(*r) + XL_RECORD_MAX);
 	if (room < want) {
 		c->records = 0;
 		c->output.limit = c->output.cursor;
 		return false;
 	}
-	if (!open) {
+	if (at != c->record) {
 		c->records++;
 		c->record = at;
 		c->output.cursor = r->data;
 	}
 	c->output.limit = (char *)r + room;
+	return true;
+}
+
+/*
+ * Makes room for want more bytes of output: opens a record if there is none. False if
+ * there is no room: all of it is lost.
+ */
+XL_SLOW bool xl_print_extend(struct xl_context *c, u32 want)
+{
+	struct xl_ring *ring = c->ring;
+	u64 at = ring->head;
+	struct xl_record *r = xl_ring_at(ring, at);
+	u32 room, reserved = xl_print_reserved(ring);
+
+	if (c->pending & XL_PENDING_OUTPUT)
+		return xl_print_grow(c, want);
+	c->pending |= XL_PENDING_OUTPUT;
+	want += sizeof(*r);
+	room = xl_ring_free(ring, at, smp_load_acquire(&ring->tail), want, reserved);
+	if (unlikely(room < want))
+		room = xl_ring_room(ring, at, want, reserved);
+	if (unlikely(room < want))
+		return false;
+	c->records = 1;
+	c->record = at;
+	c->output.cursor = r->data;
+	c->output.limit = (char *)r + min_t(u32, room, sizeof(*r) + XL_RECORD_MAX);
 	return true;
 }
 
@@ -125,6 +152,48 @@ XL_SLOW void xl_print_long(struct xl_context *c, s64 v)
 		*--end = '0' + u % 10;
 	if (sign && n)
 		*p = '-';
+}
+
+/*
+ * Room for what is appended next by xl_put() and its kind, none of which looks for it;
+ * false if there is none. n counts 20 bytes for a number and 16 for a name. Not for sprintf.
+ */
+static __always_inline bool xl_print_room_for(struct xl_context *c, u32 n)
+{
+	return likely(n <= c->output.limit - c->output.cursor) || likely(xl_print_extend(c, n));
+}
+
+#define xl_put(c, literal) xl_put_bytes(c, "" literal, sizeof(literal) - 1)
+
+static __always_inline void xl_put_bytes(struct xl_context *c, const char *s, size_t n)
+{
+	memcpy(c->output.cursor, s, n);
+	c->output.cursor += n;
+}
+
+static __always_inline void xl_put_name(struct xl_context *c, struct xl_name name)
+{
+	struct { u64 word; } __packed *to = (void *)c->output.cursor;
+
+	to[0].word = name.word[0];
+	to[1].word = name.word[1];
+	c->output.cursor += xl_name_length(name);
+}
+
+XL_SLOW void xl_put_long(struct xl_context *c, s64 v)
+{
+	u64 u = v < 0 ? 0 - (u64)v : v, power;
+	char *p = c->output.cursor, *end = p + 1;
+
+	if (v < 0) {
+		*p++ = '-';
+		end++;
+	}
+	for (power = 10; power <= u; power *= 10)	/* u is below 10^19: fits */
+		end++;
+	c->output.cursor = end;
+	for (; end > p; u /= 10)
+		*--end = '0' + u % 10;
 }
 
 /* Lets output go to a place of a string, until xl_sprint_end(). */

@@ -97,15 +97,40 @@ static inline int xl_str_compare(struct xl_str a, struct xl_str b)
 	return order ?: (a.len > b.len) - (a.len < b.len);
 }
 
-/* A view of a name, which must outlive it. Zero padding: the highest byte that is not 0 is the last. */
+/* The bytes of a name. Zero padding: the highest byte that is not 0 is the last. */
+static __always_inline u32 xl_name_length(struct xl_name name)
+{
+	u32 bits = name.word[1] ? 64 + fls64(name.word[1]) : fls64(name.word[0]);
+
+	return (bits + 7) / 8;
+}
+
+/* A view of a name, which must outlive it. */
 #define xl_name_str(name) xl_name_view((name)->word)
 
 static __always_inline struct xl_str xl_name_view(const u64 *word)
 {
-	u32 bits = word[1] ? 64 + fls64(word[1]) : fls64(word[0]);
+	struct xl_name name = { { word[0], word[1] } };
 
-	return (struct xl_str){ (const char *)word, (bits + 7) / 8 };
+	return (struct xl_str){ (const char *)word, xl_name_length(name) };
 }
+
+static __always_inline bool xl_name_equal(struct xl_name a, struct xl_name b)
+{
+	return a.word[0] == b.word[0] && a.word[1] == b.word[1];
+}
+
+/* A name from a literal of at most 15 bytes, known when it is compiled. */
+#define XL_NAME(literal) \
+	((struct xl_name){ { XL_NAME_WORD("" literal, 0), XL_NAME_WORD("" literal, 8) } })
+
+#define XL_NAME_WORD(s, at)								\
+	(XL_NAME_BYTE(s, at, 0) | XL_NAME_BYTE(s, at, 1) | XL_NAME_BYTE(s, at, 2) |	\
+	 XL_NAME_BYTE(s, at, 3) | XL_NAME_BYTE(s, at, 4) | XL_NAME_BYTE(s, at, 5) |	\
+	 XL_NAME_BYTE(s, at, 6) | XL_NAME_BYTE(s, at, 7))
+
+#define XL_NAME_BYTE(s, at, i) \
+	((u64)((at) + (i) < sizeof(s) ? (u8)(s)[(at) + (i) < sizeof(s) ? (at) + (i) : 0] : 0) << 8 * (i))
 
 /* The bytes of a word before its first 0 byte, the rest cleared; *zero tells whether there is one. */
 static __always_inline u64 xl_before_zero(u64 word, bool *zero)

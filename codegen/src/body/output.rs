@@ -9,12 +9,69 @@ use super::{BodyEmitter, context};
 use crate::c::expr::Expr;
 use crate::c::stmt::Stmt;
 
+/// Bytes of the longest number, and those that a name takes while it is written.
+const LONGEST_NUMBER: i64 = 20;
+const NAME_ROOM: i64 = 16;
+
+/// Bytes that are made room for at once, at most: what is not used of them is lost at a ring's end.
+const LARGEST_GROUP: i64 = 256;
+
 /// Blanks in a literal, at most: more are better made at run time.
 const LARGEST_PADDING: usize = 64;
 
 impl BodyEmitter<'_> {
     pub(super) fn print(&mut self, format: &Format, args: &[Value], pos: Option<Pos>) {
-        self.append_all(format, args, pos, &[]);
+        match self.bound(format, args) {
+            Some(bound) => self.put_all(format, args, bound),
+            None => self.append_all(format, args, pos, &[]),
+        }
+    }
+
+    /// The most bytes that a print writes, if its pieces are literals, plain numbers and names.
+    fn bound(&self, format: &Format, args: &[Value]) -> Option<i64> {
+        let mut args = args.iter();
+        let mut bound = 0;
+        let mut values = 0;
+        for piece in &format.pieces {
+            bound += match piece {
+                Piece::Text(bytes) => i64::try_from(bytes.len()).ok()?,
+                Piece::Conversion(conversion) => {
+                    let arg = *args.next()?;
+                    let is_constant = self.folding.constant(self.body, arg).is_some();
+                    values += 1;
+                    match conversion.kind {
+                        _ if !is_plain(conversion) || is_constant => return None,
+                        ConversionKind::Decimal => LONGEST_NUMBER,
+                        ConversionKind::Str if self.is_words(arg) => NAME_ROOM,
+                        _ => return None,
+                    }
+                }
+            };
+        }
+        (values > 0 && bound <= LARGEST_GROUP).then_some(bound)
+    }
+
+    /// Makes room once for all pieces, which then need not look for it.
+    fn put_all(&mut self, format: &Format, args: &[Value], bound: i64) {
+        self.needs.headers.insert("output.h");
+        let mut args = args.iter();
+        let mut then = Vec::new();
+        for piece in &format.pieces {
+            let (function, value) = match piece {
+                Piece::Text(bytes) if bytes.is_empty() => continue,
+                Piece::Text(bytes) => ("xl_put", Expr::Str(bytes.to_vec())),
+                Piece::Conversion(conversion) => {
+                    let Some(&arg) = args.next() else { continue };
+                    match conversion.kind {
+                        ConversionKind::Str => ("xl_put_name", self.name(arg)),
+                        _ => ("xl_put_long", self.value(arg)),
+                    }
+                }
+            };
+            then.push(Stmt::call(function, vec![context(), value]));
+        }
+        let cond = Expr::call("xl_print_room_for", vec![context(), Expr::Long(bound)]);
+        self.push(Stmt::If { cond, then, otherwise: Vec::new() });
     }
 
     /// `sprintf`: what is printed meanwhile goes to the place of the result.
@@ -126,6 +183,12 @@ impl BodyEmitter<'_> {
             }
         }
     }
+}
+
+/// Whether a conversion has no flags, width or precision.
+fn is_plain(conversion: &Conversion) -> bool {
+    let counts = [conversion.width, conversion.precision];
+    counts.iter().all(|count| matches!(count, Count::None)) && flags(conversion).is_empty()
 }
 
 /// A literal as a conversion with a fixed width and precision prints it.

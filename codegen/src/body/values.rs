@@ -9,7 +9,7 @@ use xlate_ir::types::Const;
 use super::{BodyEmitter, context};
 use crate::c::expr::{Expr, Width};
 use crate::fold::Home;
-use crate::repr::Repr;
+use crate::repr::{NAME_BYTES, Repr};
 use crate::walks::Owner;
 
 /// How deep the expression of one instruction goes before that of an operand begins, at most.
@@ -55,12 +55,21 @@ impl BodyEmitter<'_> {
     /// A string as a name.
     pub(super) fn name(&mut self, value: Value) -> Expr {
         if let Some(Const::Str(bytes)) = self.folding.constant(self.body, value) {
-            return Expr::call("xl_name", vec![literal_view(bytes)]);
+            let bytes = &bytes[..bytes.len().min(NAME_BYTES as usize)];
+            return Expr::call("XL_NAME", vec![Expr::Str(bytes.to_vec())]);
         }
         let own = self.value(value);
         match self.repr(value) {
             Repr::Name => own,
             _ => Expr::call("xl_name", vec![own]),
+        }
+    }
+
+    /// Whether a string is two words, or a literal that fits them.
+    pub(super) fn is_words(&self, value: Value) -> bool {
+        match self.folding.constant(self.body, value) {
+            Some(Const::Str(bytes)) => bytes.len() <= NAME_BYTES as usize,
+            _ => self.repr(value) == Repr::Name,
         }
     }
 
@@ -200,6 +209,11 @@ impl BodyEmitter<'_> {
         };
         if self.body.type_of(a).is_str() {
             self.needs.headers.insert("strings.h");
+            let words = self.is_words(a) && self.is_words(b);
+            if words && matches!(op, CompareOp::Eq | CompareOp::Ne) {
+                let equal = Expr::call("xl_name_equal", vec![self.name(a), self.name(b)]);
+                return if op == CompareOp::Eq { equal } else { equal.negated() };
+            }
             let args = vec![self.view(a), self.view(b)];
             return match op {
                 CompareOp::Eq => Expr::call("xl_str_equal", args),
