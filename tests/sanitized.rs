@@ -5,6 +5,10 @@
 //! nothing is expected. AddressSanitizer and UndefinedBehaviorSanitizer see every script,
 //! ThreadSanitizer those whose handlers run on several threads.
 
+mod common;
+#[path = "common/host.rs"]
+mod host;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,6 +16,8 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 
+use common::Script;
+use xlate_passes::pipeline::Pipeline;
 use xlate_vm::case::{Case, Source};
 use xlate_vm::corpus;
 use xlate_vm::expect::{difference, unexpected};
@@ -82,7 +88,11 @@ fn each<T: Sync>(items: &[T], work: impl Fn(&T) -> Option<String> + Sync) -> BTr
 fn complaint(case: &Case, flags: &str) -> Option<String> {
     let Source::Script { path, options, arguments } = &case.source else { return None };
     let program = build(path, options, arguments, flags);
-    let words: Vec<&str> = case.arguments.split_whitespace().collect();
+    let mut words: Vec<&str> = case.arguments.split_whitespace().collect();
+    let events = events(case);
+    if let Some(events) = &events {
+        words.extend(["-x", "1000", "--events", events.to_str().expect("UTF-8")]);
+    }
     let (status, stdout, stderr) = run(&program, &words);
     let mut text = String::new();
     if status != Some(case.status) {
@@ -97,11 +107,19 @@ fn complaint(case: &Case, flags: &str) -> Option<String> {
     (!text.is_empty()).then(|| format!("{}: {text}{stderr}", case.name))
 }
 
+/// The file that fires the probes of a case, if it has one.
+fn events(case: &Case) -> Option<PathBuf> {
+    let Source::Script { path, .. } = &case.source else { return None };
+    Some(path.with_extension("events")).filter(|path| path.exists())
+}
+
 /// The cases that no workload in a machine of their own has to make fire.
 fn cases() -> Vec<Case> {
     let cases = corpus::read_all(&root().join("tests/corpus")).expect("the corpus");
-    let can_run =
-        |case: &Case| case.script.is_none() && (release().is_some() || !says(case, "CONFIG_"));
+    let can_run = |case: &Case| {
+        let is_fired = case.script.is_none() || events(case).is_some();
+        is_fired && (release().is_some() || !says(case, "CONFIG_"))
+    };
     cases.into_iter().filter(can_run).collect()
 }
 
@@ -114,15 +132,18 @@ fn says(case: &Case, what: &str) -> bool {
 #[test]
 fn the_corpus_does_what_it_does_in_a_kernel() {
     let cases = cases();
-    assert!(cases.len() >= 85, "{} cases", cases.len());
+    assert!(cases.len() >= 100, "{} cases", cases.len());
     let complaints = each(&cases, |case| complaint(case, ADDRESS));
     assert!(complaints.is_empty(), "{complaints:#?}");
 }
 
 #[test]
-fn timers_do_not_race() {
-    let cases: Vec<Case> = cases().into_iter().filter(|case| says(case, "probe timer.")).collect();
-    assert!(cases.len() >= 4, "{} cases", cases.len());
+fn timers_and_events_do_not_race() {
+    let cases: Vec<Case> = cases()
+        .into_iter()
+        .filter(|case| says(case, "probe timer.") || events(case).is_some())
+        .collect();
+    assert!(cases.len() >= 15, "{} cases", cases.len());
     let complaints = each(&cases, |case| complaint(case, THREAD));
     assert!(complaints.is_empty(), "{complaints:#?}");
 }
@@ -180,19 +201,25 @@ fn the_examples_run_on_several_cpus() {
     assert!(scripts.len() >= 11, "{scripts:?}");
     let runs: Vec<_> =
         scripts.iter().flat_map(|script| [(script, ADDRESS), (script, THREAD)]).collect();
-    let complaints = each(&runs, |(script, flags)| {
-        let text = std::fs::read_to_string(script).expect("a script");
-        let arguments = if text.contains("@1") { vec!["vfs_read".to_owned()] } else { Vec::new() };
-        let program = build(script, &[], &arguments, flags);
+    let library = common::library();
+    let complaints = each(&runs, |(path, flags)| {
+        let mut script = Script::read(path);
+        if script.text.contains("@1") {
+            script.args = vec!["vfs_read".to_owned()];
+        }
+        let c = common::lowered(&script, &library)
+            .and_then(|module| common::emitted(module, &Pipeline::standard()))
+            .expect("C");
+        let program = host::build(&c, flags);
         // A script that ends by itself has no use for events.
-        let words = if text.contains("oneshot") {
+        let words = if script.text.contains("oneshot") {
             vec![]
         } else {
             vec!["-w", "-x", "101", "--events", events]
         };
-        let (status, stdout, stderr) = run(&program, &words);
+        let (status, stdout, stderr) = run(&program.path, &words);
         let good = status == Some(0) && stderr.is_empty() && !stdout.is_empty();
-        (!good).then(|| format!("{} {flags}: {status:?} {stderr}{stdout}", script.display()))
+        (!good).then(|| format!("{} {flags}: {status:?} {stderr}{stdout}", path.display()))
     });
     assert!(complaints.is_empty(), "{complaints:#?}");
 }

@@ -3,6 +3,8 @@
 //! were taken out of its IR must fail both.
 
 mod common;
+#[path = "common/host.rs"]
+mod host;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,10 +13,11 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use common::Script;
+use host::build;
 use xlate_ir::module::Module;
 use xlate_ir::text;
 use xlate_passes::pipeline::Pipeline;
-use xlate_run::{Cache, HostProgram, HostRequest, Interrupts, build_host};
+use xlate_run::HostProgram;
 
 /// Every kind of access that handlers have to globals: counters, elements, statistics, values
 /// that belong together, values read and written back after a while, minimum and maximum.
@@ -183,23 +186,6 @@ fn faults(stdout: &str) -> Vec<String> {
 
 fn folder() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
-}
-
-/// The program of a C file.
-fn build(c: &str, flags: &str) -> HostProgram {
-    static INTERRUPTS: OnceLock<Interrupts> = OnceLock::new();
-    let interrupts = INTERRUPTS.get_or_init(|| Interrupts::catch().expect("signals"));
-    let cache = Cache::open_at(folder().join("xlate")).expect("a cache");
-    let variables = [format!("CFLAGS={flags}")];
-    let request = HostRequest {
-        source: c,
-        name: None,
-        variables: &variables,
-        cache: Some(&cache),
-        keep: false,
-        interrupts,
-    };
-    build_host(&request).expect("compiled")
 }
 
 /// Runs a program with the events: what it printed, and whether it succeeded in silence.
