@@ -20,6 +20,7 @@ mod module;
 mod output;
 mod protocol;
 mod recording;
+mod relocations;
 mod session;
 mod target;
 

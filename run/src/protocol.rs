@@ -12,6 +12,7 @@ mod number {
     pub(super) const SYSTEM: u32 = 0x53;
     pub(super) const TRANSPORT: u32 = 0x54;
     pub(super) const READY: u32 = 0x58;
+    pub(super) const RELOCATION: u32 = 0x59;
     pub(super) const REALTIME_DATA: u32 = 0x5c;
     pub(super) const REQUEST_EXIT: u32 = 0x5d;
 }
@@ -19,11 +20,16 @@ mod number {
 /// No message is longer than this, in bytes.
 pub(crate) const MESSAGE_MAX: usize = 16 * 1024;
 
+/// The size of a name in a relocation, its NUL included, in bytes.
+const RELOCATION_NAME: usize = 128;
+
 /// A message to a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// The loader is listening.
     Ready,
+    /// Where a symbol of the kernel is.
+    Relocation { symbol: &'static str, address: u64 },
     /// Install the probes. The payload is the target process, 0 if there is none.
     Start { target: i32 },
     /// Remove the probes, run the `end` handlers, and say when that is done.
@@ -35,11 +41,26 @@ impl Command {
     pub(crate) fn encode(self) -> Vec<u8> {
         let words: &[i32] = match self {
             Self::Ready => &[number::READY as i32],
+            Self::Relocation { symbol, address } => return relocation(symbol, address),
             Self::Start { target } => &[number::START as i32, target, 0],
             Self::Exit => &[number::EXIT as i32],
         };
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
+}
+
+/// A relocation: names of the module, here the kernel, and of the symbol, and its address.
+fn relocation(symbol: &str, address: u64) -> Vec<u8> {
+    let mut bytes = number::RELOCATION.to_ne_bytes().to_vec();
+    for name in ["kernel", symbol] {
+        let mut field = [0; RELOCATION_NAME];
+        for (to, from) in field.iter_mut().zip(name.bytes().take(RELOCATION_NAME - 1)) {
+            *to = from;
+        }
+        bytes.extend(field);
+    }
+    bytes.extend(address.to_ne_bytes());
+    bytes
 }
 
 /// A message from a module.

@@ -5,7 +5,7 @@
 //! and remove the module. A module that was loaded is removed however this ends.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Command as Process, ExitStatus};
@@ -18,6 +18,7 @@ use crate::module::LoadedModule;
 use crate::output::{Delivery, Pump};
 use crate::protocol::{Command, MESSAGE_MAX, Message};
 use crate::recording::{Recorder, save};
+use crate::relocations::relocations;
 use crate::target::Target;
 use crate::{Error, Interrupts};
 
@@ -114,6 +115,9 @@ pub fn run(request: &RunRequest<'_>, notify: &mut dyn FnMut(Notice<'_>)) -> Resu
     }
     let mut target = hold_target(&request.target)?;
     let module = LoadedModule::load(&image, &parameters(request))?;
+    let symbols = File::open("/proc/kallsyms").map(BufReader::new);
+    let relocations =
+        symbols.map_or_else(|_| Vec::new(), |table| relocations(image.bytes(), table));
     drop(image);
     let mut session = Session {
         request,
@@ -124,7 +128,7 @@ pub fn run(request: &RunRequest<'_>, notify: &mut dyn FnMut(Notice<'_>)) -> Resu
         ending: None,
         deadline: None,
     };
-    let result = session.live(output, target.as_mut());
+    let result = session.live(&relocations, output, target.as_mut());
     let Session { mut outcome, interruptions, notify, .. } = session;
     // Whatever happened, the module must not stay behind.
     let unloaded = module.unload(request.interrupts);
@@ -198,10 +202,14 @@ impl Session<'_> {
     /// From READY to the module's EXIT.
     fn live(
         &mut self,
+        relocations: &[Command],
         output: Box<dyn Write + Send>,
         target: Option<&mut Target>,
     ) -> Result<(), Error> {
         let mut control = self.module.open_control()?;
+        for relocation in relocations {
+            self.send(&mut control, *relocation)?;
+        }
         self.send(&mut control, Command::Ready)?;
         if !self.wait_for_transport(&mut control)? {
             return Ok(());
