@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use xlate_ir::cfg::Cfg;
-use xlate_ir::entities::{Block, Entity, Global};
+use xlate_ir::entities::{Block, Entity, Global, Inst};
 use xlate_ir::instructions::{Op, Terminator};
 
 use crate::manager::BodyContext;
@@ -41,11 +41,21 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
         walk(cx, block, &mut set, |index| dead.push(index));
         dropped += dead.len();
         for index in dead {
-            cx.body.blocks[block].insts.remove(index);
+            let inst = cx.body.blocks[block].insts.remove(index);
+            log(cx, inst);
         }
     }
     cx.log.count("stores dropped", dropped);
     dropped > 0
+}
+
+fn log(cx: &mut BodyContext<'_>, store: Inst) {
+    let data = &cx.body.insts[store];
+    if let Op::Store(place, _) = &data.op {
+        let name = &cx.module.globals[place.global].name;
+        let message = format!("`{name}` is not stored here: no handler can see it before the next");
+        cx.log.applied(data.pos, message);
+    }
 }
 
 /// What is overwritten after a block.

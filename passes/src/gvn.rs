@@ -16,9 +16,12 @@ use xlate_ir::cfg::{Cfg, Dominators, Loops};
 use xlate_ir::effects::{Effects, Invariance};
 use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::instructions::{BinaryOp, CompareOp, Op, Terminator};
+use xlate_ir::module::Body;
 use xlate_ir::rewrite::Replacements;
+use xlate_ir::types::Pos;
 
 use crate::manager::BodyContext;
+use crate::remarks::RemarkKind;
 
 /// Results that hold at a point and depend on globals: each with its operation.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -46,6 +49,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
         cfg,
         dominators,
         written_in_loops,
+        places: places(cx.body),
         merged: 0,
         stores_dropped: 0,
     };
@@ -69,8 +73,20 @@ struct Numbering {
     dominators: Dominators,
     /// By loop header: what the loop may write.
     written_in_loops: Vec<Effects>,
+    /// By value: where it is made.
+    places: Vec<Option<Pos>>,
     merged: usize,
     stores_dropped: usize,
+}
+
+fn places(body: &Body) -> Vec<Option<Pos>> {
+    let mut places = vec![None; body.values.len()];
+    for (_, inst) in body.iter_insts() {
+        if let Some(result) = body.insts[inst].result {
+            places[result.index()] = body.insts[inst].pos;
+        }
+    }
+    places
 }
 
 /// By block: what may be written in the loop that it is the header of.
@@ -177,6 +193,9 @@ impl Numbering {
             let load = Op::Load(place.clone());
             if place.keys.is_empty() && memory.find(&load) == Some(*value) {
                 self.stores_dropped += 1;
+                let name = &cx.module.globals[place.global].name;
+                let message = format!("`{name}` is not stored here: it has this value already");
+                cx.log.applied(cx.body.insts[inst].pos, message);
                 return false;
             }
             self.forget(cx, memory, &effects);
@@ -191,6 +210,7 @@ impl Numbering {
         let known =
             if effects.reads.is_empty() { self.available(&key, block) } else { memory.find(&key) };
         if let Some(value) = known {
+            self.log_merged(cx, inst, value);
             self.replacements.insert(result, value);
             self.merged += 1;
             return false;
@@ -201,6 +221,29 @@ impl Numbering {
             self.pure.entry(key).or_default().push((from, result));
         }
         true
+    }
+
+    /// Tells of what costs more than arithmetic that it is not done again.
+    fn log_merged(&self, cx: &mut BodyContext<'_>, inst: Inst, value: Value) {
+        let data = &cx.body.insts[inst];
+        let message = match &data.op {
+            Op::Load(place) => {
+                let name = &cx.module.globals[place.global].name;
+                format!("`{name}` is not read again: its value is known")
+            }
+            Op::Call(function, _) => {
+                let name = &cx.module.functions[*function].name;
+                format!("`{name}` is not called again: its result is known")
+            }
+            Op::Intrinsic(..) | Op::Contains(_) | Op::StatGet(..) | Op::Match(..) => {
+                "this is not asked again: the answer is known".to_owned()
+            }
+            _ => return,
+        };
+        let from = self.places[value.index()].filter(|&from| Some(from) != data.pos);
+        let related = from.map(|from| (from, "from here".to_owned()));
+        let pos = data.pos;
+        cx.log.push(RemarkKind::Applied, pos, message, related.into_iter().collect());
     }
 
     /// The result of an operation on every path to a block.

@@ -66,13 +66,38 @@ fn hoist(cx: &mut BodyContext<'_>, natural: &Loop) -> usize {
             }
         }
     }
+    log_missed(cx, natural, &inside, &effects);
     if hoisted.is_empty() {
         return 0;
+    }
+    for &inst in &hoisted {
+        let data = &cx.body.insts[inst];
+        // Constants become part of what uses them, wherever they stand.
+        if !matches!(data.op, Op::Const(_)) {
+            cx.log.applied(data.pos, "this is computed once, in front of the loop");
+        }
     }
     let count = hoisted.len();
     let front = preheader(cx.body, natural);
     cx.body.blocks[front].insts.extend(hoisted);
     count
+}
+
+/// Tells of what is read in each round because the loop writes it.
+fn log_missed(cx: &mut BodyContext<'_>, natural: &Loop, inside: &[bool], in_loop: &Effects) {
+    for &block in &natural.blocks {
+        for &inst in &cx.body.blocks[block].insts {
+            let data = &cx.body.insts[inst];
+            if let Op::Load(place) = &data.op
+                && place.keys.iter().all(|key| !inside[key.index()])
+                && in_loop.writes.contains(&place.global)
+            {
+                let name = &cx.module.globals[place.global].name;
+                let message = format!("`{name}` is read in each round: the loop writes it");
+                cx.log.missed(data.pos, message);
+            }
+        }
+    }
 }
 
 /// The instructions of a block that could stand elsewhere: not the one that its `try` is about.

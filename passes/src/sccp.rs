@@ -314,10 +314,24 @@ fn decide_branches(cx: &mut BodyContext<'_>, values: &[Lattice], reached: &[bool
                 call.clone()
             }
         };
+        log_decided(cx, block, values);
         cx.body.blocks[block].terminator = Terminator::Jump(call);
         decided += 1;
     }
     decided
+}
+
+/// Tells which way a branch goes, where the script has its condition.
+fn log_decided(cx: &mut BodyContext<'_>, block: Block, values: &[Lattice]) {
+    let Terminator::Branch(condition, ..) = &cx.body.blocks[block].terminator else { return };
+    let Lattice::Constant(constant) = &values[condition.index()] else { return };
+    let defines = |inst: &Inst| cx.body.insts[*inst].result == Some(*condition);
+    let mut insts = cx.body.iter_insts().map(|(_, inst)| inst);
+    let pos = insts.find(defines).and_then(|inst| cx.body.insts[inst].pos);
+    if pos.is_some() {
+        let truth = *constant != Const::Long(0);
+        cx.log.applied(pos, format!("this condition is always {truth}"));
+    }
 }
 
 /// Whether an operation that may raise does not with these operands: a divisor that is not zero.

@@ -60,6 +60,7 @@ fn fold_one(cx: &mut BodyContext<'_>, block: Block, uses: &[u32]) -> bool {
         value = cx.body.values.alloc(ValueData { ty: Type::Long, name: None });
         negation = Some(cx.body.insts.alloc(InstData { op, result: Some(value), pos }));
     }
+    log(cx, insts[store], op, &place);
     cx.body.insts[insts[store]].op = Op::Update(op, place, value);
     let kept = insts.iter().enumerate().flat_map(|(index, &inst)| {
         let replaced = if index == operation { negation } else { Some(inst) };
@@ -67,6 +68,18 @@ fn fold_one(cx: &mut BodyContext<'_>, block: Block, uses: &[u32]) -> bool {
     });
     cx.body.blocks[block].insts = kept.collect();
     true
+}
+
+fn log(cx: &mut BodyContext<'_>, store: Inst, op: UpdateOp, place: &Place) {
+    let name = &cx.module.globals[place.global].name;
+    let what = match op {
+        UpdateOp::Add => "added to",
+        UpdateOp::Or => "updated",
+        UpdateOp::Max => "made the larger of two",
+        UpdateOp::Min => "made the smaller of two",
+    };
+    let message = format!("`{name}` is {what} in place, not read and stored");
+    cx.log.applied(cx.body.insts[store].pos, message);
 }
 
 fn constant(cx: &BodyContext<'_>, value: Value) -> Option<i64> {
@@ -125,6 +138,7 @@ fn fold_extreme(cx: &mut BodyContext<'_>, block: Block, uses: &[u32]) -> bool {
     };
     let data = &cx.body.insts[store];
     let (Op::Store(place, value), pos) = (data.op.clone(), data.pos) else { return false };
+    log(cx, store, op, &place);
     let update =
         cx.body.insts.alloc(InstData { op: Op::Update(op, place, value), result: None, pos });
     let condition = cx.body.blocks[block].insts.pop();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use xlate_ir::module::Module;
 use xlate_ir::text::{parse, print};
-use xlate_passes::manager::{Observer, Options, run};
+use xlate_passes::manager::{NoObserver, Observer, Options, run};
 use xlate_passes::pipeline::Pipeline;
 use xlate_passes::registry::{PASSES, Pass};
 
@@ -106,6 +106,35 @@ fn every_pass_has_files_and_one_that_it_leaves_alone() {
         let unchanged = texts.iter().filter(|text| text.contains("\n; unchanged\n")).count();
         assert!(unchanged > 0, "{} has a file that it leaves alone", pass.name);
         assert!(unchanged < texts.len(), "{} has a file that it changes", pass.name);
+    }
+}
+
+/// Passes that clean up after others, in many places and small steps: they only count.
+const COUNTING: &[&str] = &[
+    "simplify-cfg",
+    "copy-propagation",
+    "simplify-instructions",
+    "fold-formats",
+    "merge-prints",
+    "dead-code",
+];
+
+#[test]
+fn passes_tell_what_they_did() {
+    for pass in PASSES {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests").join(pass.name);
+        let (mut remarks, mut counters) = (0, 0);
+        for file in files(&folder) {
+            let text = std::fs::read_to_string(&file).expect("a file");
+            let mut module = parse(&text).expect("a module");
+            let pipeline = Pipeline::parse(pass.name).expect("a pass");
+            let report = run(&mut module, &pipeline, &Options::default(), &mut NoObserver);
+            let report = report.expect("it runs");
+            remarks += report.remarks.len();
+            counters += report.statistics.len();
+        }
+        assert!(counters > 0, "{} counts", pass.name);
+        assert_eq!(remarks == 0, COUNTING.contains(&pass.name), "{}: {remarks} remarks", pass.name);
     }
 }
 
