@@ -254,3 +254,30 @@ fn c_of_the_script_that_needs_a_kernel_is_told() {
     assert_eq!(status, Some(1));
     assert!(stderr.contains("write -B CC=COMPILER or -B CFLAGS=OPTIONS"), "{stderr}");
 }
+
+/// The limit of a sharded array is one of each shard, and what was there before counts.
+#[test]
+fn each_cpu_has_room_in_a_sharded_array() {
+    let script = |begin: &str| {
+        format!(
+            "global a[2] probe begin {{ {begin} }} probe kernel.trace(\"sys_enter\") {{ a[pid()] += 10 }}\n\
+             probe end, error {{ foreach (k+ in a) printf(\"%d=%d \", k, a[k]) println(\"\") }}"
+        )
+    };
+    let fired = |name: &str, begin: &str, hits: &[(u32, u32)]| {
+        let mut text = String::new();
+        for (number, (cpu, pid)) in hits.iter().enumerate() {
+            text += &format!("{}.0 kernel.trace(\"sys_enter\") {cpu} {pid} {pid} p\n", number + 1);
+        }
+        let (status, stdout, stderr) = with_events(name, &text, &["-e", &script(begin)]);
+        assert_eq!(status == Some(0), stderr.is_empty(), "{stderr}");
+        (stdout, stderr.contains("array a is full"))
+    };
+    let said = |text: &str, full: bool| (format!("{text} \n"), full);
+    let spread = [(0, 1), (0, 2), (1, 3), (1, 4), (0, 1)];
+    assert_eq!(fired("spread", "", &spread), said("1=20 2=10 3=10 4=10", false));
+    assert_eq!(fired("one", "", &[(0, 1), (0, 2), (0, 3)]), said("1=10 2=10", true));
+    let begin = "a[1] = 1; a[2] = 2";
+    assert_eq!(fired("known", begin, &[(0, 1), (1, 2), (0, 2)]), said("1=11 2=22", false));
+    assert_eq!(fired("new", begin, &[(0, 1), (1, 3)]), said("1=11 2=2", true));
+}
