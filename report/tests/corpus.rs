@@ -1,0 +1,120 @@
+//! The explorer's page of every script that lowering has a snapshot of: what it says fits together.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+use xlate_codegen::EmitOptions;
+use xlate_ir::module::Module;
+use xlate_ir::text::{self, parse};
+use xlate_passes::manager::{Options, run};
+use xlate_passes::pipeline::Pipeline;
+use xlate_report::explore::{Recorder, Subject, page};
+
+/// The name and the module of each script.
+fn modules() -> Vec<(String, Module)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/lower/corpus");
+    let mut paths: Vec<_> = std::fs::read_dir(folder)
+        .expect("lowering has snapshots")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    paths.sort();
+    let read = |path: std::path::PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("a snapshot");
+        let module = text.splitn(3, "---\n").nth(2).expect("a snapshot has a header");
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let module = parse(module).unwrap_or_else(|error| panic!("{name}: {error}"));
+        (name, module)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The data of the page of a module, the module after all passes, and the lines of its C.
+fn explored(name: &str, mut module: Module) -> (Value, Module, usize) {
+    let mut recorder = Recorder::new(&module);
+    let options = Options { verify_each: false, bisect_limit: None };
+    let report = run(&mut module, &Pipeline::standard(), &options, &mut recorder)
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let emitted = xlate_codegen::emit(&module, &EmitOptions::default())
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let subject = Subject {
+        title: name,
+        generator: "xlate",
+        module: &module,
+        emitted: &emitted,
+        remarks: &report.remarks,
+    };
+    let page = page(recorder, &subject, |_| None);
+    let (_, rest) = page.split_once("id=\"data\">").expect("data");
+    let (json, _) = rest.split_once("</script>").expect("an end");
+    let data = serde_json::from_str(json).unwrap_or_else(|error| panic!("{name}: {error}"));
+    (data, module, emitted.c.lines().count())
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().expect("a list")
+}
+
+fn number(value: &Value) -> usize {
+    value.as_u64().expect("a number") as usize
+}
+
+/// The last texts of a unit; none if it is gone.
+fn last_lines<'d>(data: &'d Value, unit: &Value) -> Vec<&'d str> {
+    let last = list(&unit["versions"]).last().expect("a version");
+    let rows = list(&last["rows"]).iter().map(number).filter(|row| row % 3 != 2);
+    rows.map(|row| data["lines"][row / 3][0].as_str().expect("a text")).collect()
+}
+
+fn check_graph(name: &str, flow: &Value, rows: usize) {
+    let nodes = list(&flow["nodes"]);
+    let total: usize = nodes.iter().map(|node| number(&node["count"])).sum();
+    assert_eq!(total + 2, rows, "{name}: blocks, a heading and a brace");
+    let side = |node: &Value, at: &str, size: &str| {
+        let start = node[at].as_i64().expect("a number");
+        (start, start + node[size].as_i64().expect("a number"))
+    };
+    for (n, a) in nodes.iter().enumerate() {
+        for b in &nodes[n + 1..] {
+            let apart = |at, size| {
+                let (a, b) = (side(a, at, size), side(b, at, size));
+                a.1 <= b.0 || b.1 <= a.0
+            };
+            assert!(apart("x", "w") || apart("y", "h"), "{name}: {a} and {b} overlap");
+        }
+    }
+}
+
+#[test]
+fn pages_fit_together() {
+    let mut graphs = 0;
+    for (name, module) in modules() {
+        let (data, after, c_lines) = explored(&name, module);
+        let expected: BTreeSet<String> =
+            after.handlers.iter().map(|(id, _)| text::print_handler(&after, id)).collect();
+        let expected: BTreeSet<usize> = expected.iter().map(|text| text.lines().count()).collect();
+        for unit in list(&data["units"]) {
+            let lines = last_lines(&data, unit);
+            let gone = list(&unit["versions"]).last().expect("a version")["gone"] == true;
+            assert_eq!(gone, lines.is_empty(), "{name}: {unit}");
+            if unit["kind"] == "handler" && !gone {
+                assert!(expected.contains(&lines.len()), "{name}: {lines:?}");
+            }
+            for version in list(&unit["versions"]) {
+                let rows = list(&version["rows"]).iter().map(number);
+                let live = rows.filter(|row| row % 3 != 2).count();
+                if !version["flow"].is_null() {
+                    check_graph(&name, &version["flow"], live);
+                    graphs += 1;
+                }
+            }
+        }
+        let positions = list(&data["positions"]).len();
+        for origin in list(&data["c"]["origins"]) {
+            assert!((1..=c_lines).contains(&number(&origin[0])), "{name}: {origin}");
+            assert!(list(&origin[1]).iter().all(|pos| number(pos) < positions), "{name}: {origin}");
+        }
+        assert_eq!(list(&data["plan"]["globals"]).len(), after.globals.len(), "{name}");
+    }
+    assert!(graphs > 500, "{graphs} graphs");
+}
