@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use xlate_ir::entities::Global;
 use xlate_ir::instructions::{SortKey, StatField};
-use xlate_ir::types::{Const, ElementType, GlobalData, Histogram, Type};
+use xlate_ir::types::{Const, ElementType, GlobalData, Histogram, Pos, Type};
 
 use crate::body::is_words;
 use crate::c::expr::{Expr, has_word};
 use crate::c::layout::{WIDTH, Writer};
 use crate::c::literal;
+use crate::c::text::Text;
 use crate::facts::{Facts, Field};
 use crate::module_names::ModuleNames;
 use crate::needs::Needs;
@@ -25,23 +26,33 @@ pub(crate) fn emit(
     needs: &mut Needs,
     code: &str,
     setup: &mut Vec<String>,
-) -> String {
-    let mut out = String::new();
-    let mut structs = String::new();
+) -> Text {
+    let mut out = Text::default();
+    let mut structs = Text::default();
     for (global, data) in facts.module.globals.iter() {
         let name = names.global(global);
         if is_used(facts, names, global, code) {
             let mut definition = Definition { facts, needs: &mut *needs, name, data, global };
             let (types, text) = definition.text(setup);
-            structs.push_str(&types);
-            out.push_str(&text);
+            structs.push(&marked(&types, data.pos));
+            out.push(&marked(&text, data.pos));
         }
         let lock = format!("{name}_lock");
         if has_word(code, &lock) && !data.discipline.is_sharded() {
-            let _ = writeln!(out, "static struct xl_lock {lock};");
+            out.push(&marked(&format!("static struct xl_lock {lock};\n"), data.pos));
         }
     }
-    format!("{structs}{out}")
+    structs.push(&out);
+    structs
+}
+
+/// Lines that come from a place.
+fn marked(lines: &str, pos: Option<Pos>) -> Text {
+    let mut text = Text::plain(lines);
+    if let Some(pos) = pos {
+        text.mark(0, pos);
+    }
+    text
 }
 
 /// Whether the code uses a global, or a function of an array; module parameters are used anyway.

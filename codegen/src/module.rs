@@ -292,7 +292,7 @@ impl File<'_> {
         let _ = writeln!(c, "/* {script}, translated by {}. */", self.options.generator);
         c.push_str(&defines(&facts.module.limits, facts, &self.needs, !frame.is_empty()));
         self.needs.headers.insert("context.h");
-        self.add_headers(&format!("{global_text}{used}{tables}"));
+        self.add_headers(&format!("{}{used}{tables}", global_text.as_str()));
         for (name, value) in &self.options.macros {
             let _ = writeln!(c, "#define {name} {value}");
         }
@@ -303,15 +303,16 @@ impl File<'_> {
             let _ = write!(c, "\n{}\n", text.text.trim_matches('\n').trim_end());
         }
         c.push_str(&frame);
-        if !global_text.is_empty() {
-            let _ = write!(c, "\n{global_text}");
+        let mut c = Text::plain(&c);
+        if !global_text.as_str().is_empty() {
+            c.push_str("\n");
+            c.push(&global_text);
         }
         c.push_str(&snapshots);
         c.push_str(&shard_text);
         c.push_str(&records);
         c.push_str(&regexes);
         c.push_str(&orders);
-        let mut c = Text::plain(&c);
         c.push(&self.code);
         c.push_str(&tables);
         c.push_str("\n#include \"module.h\"\n");

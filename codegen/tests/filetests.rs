@@ -181,6 +181,8 @@ b3(v5: long):
         ["if (xl_print_room_for(c, 21)) {", "xl_put_long(c, g_n);", "xl_put(c, \"\\n\");"]
     );
     assert_eq!(at(8), ["xl_print(c, \"yx\");"]);
+    let declared = ["static s64 g_n;\t\t\t\t/* a.stp:1:8 */", "static struct xl_lock g_n_lock;"];
+    assert_eq!(at(1), declared);
     assert_eq!(at(9), ["xl_print(c, \"yx\");"], "one call prints both");
     assert_eq!(at(6), ["t = 3;"]);
     assert_eq!(at(7), ["g_n = t;", "xl_write_unlock(&g_n_lock);"]);

@@ -104,7 +104,11 @@ impl BodyEmitter<'_> {
                     self.leave_by(Exit::Jump(edge));
                     return;
                 }
-                let cond = self.value(*value).condition();
+                let mut cond = self.value(*value).condition();
+                let made = self.folding.definition(*value);
+                if let Some(pos) = made.and_then(|inst| body.insts[inst].pos) {
+                    cond.stamp(pos, u32::MAX);
+                }
                 let (yes, no) = (self.edge(yes), self.edge(no));
                 self.leave_by(Exit::If(cond, yes, no));
             }

@@ -67,7 +67,7 @@ impl BodyEmitter<'_> {
                 let spent = Expr::call("xl_spend", vec![super::context(), place]);
                 self.check_limit(spent.negated());
             }
-            Op::CStatement(text) => self.push(Stmt::Verbatim(text.clone())),
+            Op::CStatement(text) => self.push(Stmt::Verbatim(text.clone().into())),
             Op::CExpression(text) => self.c_expression(inst, text),
             Op::Lock(locks) => {
                 let locks: Vec<_> =
@@ -123,7 +123,7 @@ impl BodyEmitter<'_> {
         let ended = if text.contains("//") { format!("{text}\n") } else { text.to_owned() };
         let text = ended.as_str();
         let Some((result, _)) = self.result_of(inst) else {
-            self.push(Stmt::Verbatim(format!("\t\t(void)({text});")));
+            self.push(Stmt::Verbatim(format!("\t\t(void)({text});").into()));
             return;
         };
         if self.repr(result) == Repr::Long {

@@ -180,8 +180,10 @@ impl Writer {
 
     fn verbatim(&mut self, text: &str) {
         self.line("{");
+        let begin = self.out.lines();
         self.out.push_str(text.trim_matches('\n').trim_end());
         self.out.push_str("\n");
+        self.mark_from(begin);
         self.line("}");
     }
 

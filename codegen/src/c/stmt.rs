@@ -3,6 +3,7 @@
 use xlate_ir::types::Pos;
 
 use super::expr::Expr;
+use super::text::Name;
 
 /// A place that jumps go to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -71,7 +72,7 @@ pub(crate) enum Stmt {
     /// A label by name.
     ExitLabel(String),
     /// C of the script, as written, between `{` and `}`.
-    Verbatim(String),
+    Verbatim(Name),
     /// A declaration without value.
     Declare(String, String),
     /// A declaration with value: type, name, value.
@@ -128,6 +129,7 @@ impl Stmt {
                 body.iter_mut().for_each(|stmt| stmt.stamp(pos));
             }
             Stmt::Loop { cond: None, body } => body.iter_mut().for_each(|stmt| stmt.stamp(pos)),
+            Stmt::Verbatim(text) => text.stamp(pos),
             Stmt::Break
             | Stmt::Continue
             | Stmt::Return(None)
@@ -135,7 +137,6 @@ impl Stmt {
             | Stmt::Label(_)
             | Stmt::Exit(_)
             | Stmt::ExitLabel(_)
-            | Stmt::Verbatim(_)
             | Stmt::Declare(..)
             | Stmt::Blank => {}
         }
@@ -145,9 +146,13 @@ impl Stmt {
     /// inside it left out.
     pub(crate) fn for_each_origin(&self, f: &mut dyn FnMut(Pos)) {
         self.for_each_expr(&mut |expr| expr.for_each_origin(f));
-        if let Stmt::For { init, step, .. } = self {
-            init.for_each_origin(f);
-            step.for_each_origin(f);
+        match self {
+            Stmt::For { init, step, .. } => {
+                init.for_each_origin(f);
+                step.for_each_origin(f);
+            }
+            Stmt::Verbatim(text) => text.origins().iter().copied().for_each(f),
+            _ => {}
         }
     }
 
