@@ -142,6 +142,14 @@ fn each_stage_can_be_printed() {
 }
 
 #[test]
+fn the_c_of_a_counter_is_short() {
+    let output = xlate(&["--emit-c", "bench/scripts/count.stp"]);
+    let c = stdout(&output);
+    assert!(c.lines().count() <= 60, "{c}");
+    assert!(c.lines().all(|line| line.len() <= 100), "{c}");
+}
+
+#[test]
 fn results_can_go_to_a_file() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("count.c");
     let output = xlate(&["--emit-c", "-o", &file.to_string_lossy(), "bench/scripts/count.stp"]);

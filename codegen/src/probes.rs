@@ -276,12 +276,16 @@ impl Tables<'_> {
         let hooked =
             [("setup", setup), ("begin", begin), ("start", start), ("end", end), ("error", error)];
         for (name, body) in hooked {
-            if !body.is_empty() {
-                let _ = write!(
+            let _ = match body.strip_prefix('\t').and_then(|line| line.strip_suffix(";\n")) {
+                _ if body.is_empty() => Ok(()),
+                Some(call) if !call.contains('\n') => {
+                    write!(hooks, "\n#define xl_{name}() {call}\n")
+                }
+                _ => write!(
                     hooks,
                     "\nstatic void xl_{name}(void)\n{{\n{body}}}\n#define xl_{name} xl_{name}\n"
-                );
-            }
+                ),
+            };
         }
         let mut out = String::new();
         for (handler, rows) in &self.records {

@@ -143,55 +143,60 @@ impl<'a> Shards<'a> {
         )
     }
 
-    /// One function for each group of globals with the same locks.
+    /// One function for each group of globals with the same locks, and the hook that gathers all, those
+    /// without locks by itself.
     fn gathers(&self) -> String {
         let mut groups: BTreeMap<Option<Global>, Vec<Global>> = BTreeMap::new();
         for &global in &self.globals {
             groups.entry(self.facts.module.lock_of(global)).or_default().push(global);
         }
+        let free = groups.remove(&None).unwrap_or_default();
         let mut out = String::new();
+        let mut calls = String::new();
         for (leader, globals) in groups {
+            let Some(leader) = leader else { continue };
             let function = gather_function(self.names, leader);
+            let _ = write!(out, "\nstatic noinline void {function}(void)\n{{\n");
+            let _ = write!(out, "\tint cpu;\n\n{}}}\n", self.each_cpu(&globals));
+            let _ = writeln!(calls, "\t{function}();");
+        }
+        if !self.globals.is_empty() {
+            let variable = if free.is_empty() { "" } else { "\tint cpu;\n\n" };
             let _ = write!(
                 out,
-                "\nstatic noinline void {function}(void)\n{{\n\tint cpu;\n\n\txl_each_cpu(cpu) {{\n"
+                "\nstatic void xl_gather(void)\n{{\n{variable}{}{calls}}}\n#define xl_gather xl_gather\n",
+                self.each_cpu(&free)
             );
-            for global in globals {
-                let name = self.names.global(global);
-                let gather = gather_value(self.facts, name, global);
-                let _ = match self.data(global) {
-                    data if data.is_array() => {
-                        writeln!(out, "\t\t{name}_gather(&XL_SHARDS_OF(cpu)->{name});")
-                    }
-                    data if data.is_stat() => {
-                        writeln!(out, "\t\t{gather}(&{name}, &XL_SHARDS_OF(cpu)->{name});")
-                    }
-                    _ => writeln!(out, "\t\t{gather}(&{name}, &per_cpu({name}_shard, cpu));"),
-                };
-            }
-            out.push_str("\t}\n}\n");
         }
         out
     }
 
-    /// The hooks that the runtime calls: to gather all, and to allocate and free what is gathered to.
+    /// Gathers globals from all CPUs.
+    fn each_cpu(&self, globals: &[Global]) -> String {
+        let gather = |&global: &Global| {
+            let name = self.names.global(global);
+            let gather = gather_value(self.facts, name, global);
+            match self.data(global) {
+                data if data.is_array() => {
+                    format!("\t\t{name}_gather(&XL_SHARDS_OF(cpu)->{name});\n")
+                }
+                data if data.is_stat() => {
+                    format!("\t\t{gather}(&{name}, &XL_SHARDS_OF(cpu)->{name});\n")
+                }
+                _ => format!("\t\t{gather}(&{name}, &per_cpu({name}_shard, cpu));\n"),
+            }
+        };
+        let lines: String = globals.iter().map(gather).collect();
+        match globals.len() {
+            0 => lines,
+            1 => format!("\txl_each_cpu(cpu)\n{lines}"),
+            _ => format!("\txl_each_cpu(cpu) {{\n{lines}\t}}\n"),
+        }
+    }
+
+    /// The hooks that the runtime calls to allocate and free what is gathered to.
     pub(crate) fn hooks(&self) -> String {
         let mut out = String::new();
-        let mut leaders: Vec<Option<Global>> =
-            self.globals.iter().map(|&global| self.facts.module.lock_of(global)).collect();
-        leaders.sort();
-        leaders.dedup();
-        if leaders.is_empty() {
-            return out;
-        }
-        let calls: String = leaders
-            .iter()
-            .map(|&leader| format!("\t{}();\n", gather_function(self.names, leader)))
-            .collect();
-        let _ = write!(
-            out,
-            "\nstatic void xl_gather(void)\n{{\n{calls}}}\n#define xl_gather xl_gather\n"
-        );
         let arrays = self.globals.iter().filter(|&&global| self.data(global).is_array());
         let arrays: Vec<&str> = arrays.map(|&global| self.names.global(global)).collect();
         if arrays.is_empty() {
@@ -215,10 +220,7 @@ impl<'a> Shards<'a> {
     }
 }
 
-/// The function that gathers the globals with the locks of one of them, or those without.
-pub(crate) fn gather_function(names: &ModuleNames, leader: Option<Global>) -> String {
-    match leader {
-        Some(leader) => format!("gather_{}", names.global(leader).trim_start_matches("g_")),
-        None => "gather_all".to_owned(),
-    }
+/// The function that gathers the globals with the locks of one of them.
+pub(crate) fn gather_function(names: &ModuleNames, leader: Global) -> String {
+    format!("gather_{}", names.global(leader).trim_start_matches("g_"))
 }

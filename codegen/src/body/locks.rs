@@ -110,7 +110,7 @@ impl BodyEmitter<'_> {
         }
         for held in wanted {
             if let (true, Lock::Global(leader)) = (self.gathers(held), held.0) {
-                let function = crate::shards::gather_function(self.shared.names, Some(leader));
+                let function = crate::shards::gather_function(self.shared.names, leader);
                 self.call(&function, Vec::new());
             }
         }
