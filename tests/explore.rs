@@ -310,7 +310,32 @@ impl Explorer {
         assert!(seen > 50, "{seen} nodes");
     }
 
-    /// One file is all that was asked for, and nothing went wrong.
+    /// A page of a script with nothing to say, on a small screen: no passes, globals or remarks.
+    fn a_page_can_be_empty(&mut self) {
+        let page = self.folder.join("empty.html");
+        let page = page.to_string_lossy();
+        assert_eq!(xlate(&["-O0", "--explore", &page, "-e", "probe begin { exit() }"]), "");
+        let small = json!({ "width": 800, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        self.browser.call("Emulation.setDeviceMetricsOverride", small);
+        self.browser.open(&format!("file://{page}"));
+        assert_eq!(self.text("step"), "lowered (0 of 0)");
+        assert_eq!(self.text("title"), "<command line>");
+        for button in ["previous", "next"] {
+            let off = format!("document.getElementById('{button}').disabled");
+            assert_eq!(self.browser.evaluate(&off), json!(true));
+        }
+        self.browser.press("ArrowRight", 39);
+        assert_eq!(self.blocks_drawn(), 1);
+        for (tab, text) in [("plan", "No global is left."), ("remarks", "had nothing to say")] {
+            self.browser.click(&format!("document.getElementById('tab-{tab}')"));
+            assert!(self.text(tab).contains(text), "{}", self.text(tab));
+        }
+        let fits = "document.documentElement.scrollWidth <= innerWidth";
+        assert_eq!(self.browser.evaluate(fits), json!(true), "nothing is cut off at the side");
+        self.look("small.png");
+    }
+
+    /// The two files are all that was asked for, and nothing went wrong.
     fn nothing_else_was_loaded(&mut self) {
         let asked: Vec<String> = self
             .browser
@@ -318,7 +343,7 @@ impl Explorer {
             .iter()
             .map(|event| event["params"]["request"]["url"].to_string())
             .collect();
-        assert_eq!(asked.len(), 1, "{asked:?}");
+        assert_eq!(asked.len(), 2, "{asked:?}");
         for problem in ["Runtime.exceptionThrown", "Log.entryAdded"] {
             assert_eq!(self.browser.events(problem), Vec::<&serde_json::Value>::new());
         }
@@ -354,6 +379,7 @@ fn the_explorer_works_in_a_browser() {
     explorer.control_flow_is_drawn();
     explorer.it_can_be_dark();
     explorer.everything_has_a_name();
+    explorer.a_page_can_be_empty();
     explorer.nothing_else_was_loaded();
     explorer.there_was_much_to_see();
 }

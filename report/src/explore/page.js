@@ -6,6 +6,10 @@
   const $ = (id) => document.getElementById(id);
   const mouse = { x: -1, y: -1 };
   const KINDS = { applied: "did", missed: "could not", analysis: "found" };
+  const LOCKS = {
+    none: "no lock", read: "read lock", write: "write lock", own: "its CPU's lock",
+    all: "all CPUs' locks",
+  };
   const state = { unit: 0, step: data.steps.length - 1, file: 0, kept: [], hover: null };
 
   /** An element with attributes and children; texts are never read as HTML. */
@@ -388,7 +392,7 @@
   function planCell(cell) {
     const does = [cell.reads && "reads", cell.writes && "writes"].filter(Boolean).join(", ");
     if (!does) return make("td", {}, make("span", { "aria-label": "does not use it" }, "–"));
-    const lock = cell.lock ? `${cell.lock} lock` : "no lock";
+    const lock = LOCKS[cell.lock ?? "none"];
     return make("td", {}, does, make("small", { class: `lock-${cell.lock ?? "none"}` }, lock));
   }
 

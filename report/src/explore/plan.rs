@@ -45,7 +45,7 @@ struct Row {
 struct Cell {
     reads: bool,
     writes: bool,
-    /// How it locks it: `read`, `write`, or not at all.
+    /// How it locks it: `read` or `write`; of shards `own`, that of its CPU, or `all`; or not at all.
     lock: Option<&'static str>,
 }
 
@@ -106,9 +106,13 @@ fn cell(module: &Module, summaries: &Summaries, body: &Body, global: Global) -> 
         let op = &body.insts[inst].op;
         if let Op::Lock(locks) = op {
             let mode = locks.iter().find(|(lock, _)| Some(*lock) == wanted).map(|(_, mode)| mode);
+            let [weak, strong] = match module.globals[global].discipline.is_sharded() {
+                true => ["own", "all"],
+                false => ["read", "write"],
+            };
             cell.lock = match mode {
-                Some(LockMode::Write) => Some("write"),
-                Some(LockMode::Read) => cell.lock.or(Some("read")),
+                Some(LockMode::Write) => Some(strong),
+                Some(LockMode::Read) => cell.lock.or(Some(weak)),
                 None => cell.lock,
             };
             continue;
@@ -124,6 +128,22 @@ fn cell(module: &Module, summaries: &Summaries, body: &Body, global: Global) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shards_are_locked_one_or_all() {
+        let module = xlate_ir::text::parse(
+            "global @n: long sharded locked\n\
+             probe timer.profile -> @h0\nprobe timer.ns(5) -> @h1\n\
+             handler @h0 {\nb0:\n  lock @n:read\n  v0 = const 1: long\n  update.add @n, v0\n\
+             \x20 unlock @n\n  ret\n}\n\
+             handler @h1 {\nb0:\n  lock @n:write\n  v0 = load @n: long\n  print \"%d\", v0\n\
+             \x20 unlock @n\n  ret\n}\n",
+        )
+        .expect("a module");
+        let plan = Plan::of(&module, &[], &mut Lines::default());
+        let locks: Vec<_> = plan.globals[0].cells.iter().map(|cell| cell.lock).collect();
+        assert_eq!(locks, [Some("own"), Some("all")]);
+    }
 
     #[test]
     fn cells_say_what_is_done_and_how_it_is_guarded() {
