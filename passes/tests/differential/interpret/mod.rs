@@ -6,6 +6,7 @@
 //! passes do.
 
 mod operations;
+mod shards;
 mod state;
 
 use std::fmt::Write;
@@ -15,6 +16,7 @@ use xlate_ir::instructions::{BlockCall, Terminator};
 use xlate_ir::module::{Body, Module, ProbeKind};
 use xlate_ir::types::{Const, Pos};
 
+use shards::Shards;
 use state::{State, Walk};
 
 /// A value at run time.
@@ -39,6 +41,7 @@ enum Exit {
 struct Machine<'a> {
     module: &'a Module,
     state: State,
+    shards: Shards,
     walks: Vec<Walk>,
     output: Vec<u8>,
     /// What goes to standard error.
@@ -60,6 +63,7 @@ pub(crate) fn run(module: &Module) -> String {
     let mut machine = Machine {
         module,
         state: State::of(module),
+        shards: Shards::of(module),
         walks: Vec::new(),
         output: Vec::new(),
         messages: String::new(),
@@ -107,6 +111,7 @@ impl Machine<'_> {
                 }
             }
         }
+        self.gather(|_, _| true);
         let last = if self.errors > 0 { errors } else { ends };
         for (_, point, handler) in last {
             self.handler(point, 0, handler);

@@ -12,6 +12,7 @@ use xlate_ir::render;
 use xlate_ir::strings;
 use xlate_ir::types::Pos;
 
+use super::shards::Update;
 use super::state::{Element, State, Walk, buckets, field_of};
 use super::{Datum, Exit, Machine, constant, datum};
 
@@ -91,6 +92,14 @@ impl Machine<'_> {
             }
             Op::Load(place) => Ok(Some(self.load(place, &operands))),
             Op::Store(place, value) => self.set(place, &operands, Element::Datum(get(*value)), pos),
+            Op::Update(op, place, value) if self.is_on_shard(place.global) => {
+                let update = Update::Long(*op, long(*value));
+                self.update_shard(place.global, operands.keys(place), update, pos)
+            }
+            Op::StatAdd(place, value) if self.is_on_shard(place.global) => {
+                let update = Update::Stat(long(*value));
+                self.update_shard(place.global, operands.keys(place), update, pos)
+            }
             Op::Update(op, place, value) => {
                 let Datum::Long(old) = self.load(place, &operands) else {
                     panic!("updates are of longs")
@@ -156,7 +165,11 @@ impl Machine<'_> {
                     .ok_or_else(|| self.raise("empty statistic", pos)),
                 Element::Datum(_) => panic!("a plain value has no fields"),
             },
-            Op::IterEnd(_) | Op::Lock(_) | Op::Unlock(_) => Ok(None),
+            Op::Lock(locks) => {
+                self.gather_locked(locks);
+                Ok(None)
+            }
+            Op::IterEnd(_) | Op::Unlock(_) => Ok(None),
             Op::Print(format, args) => {
                 let mut output = std::mem::take(&mut self.output);
                 let result = self.format(format, args, &operands, pos, &mut output);
@@ -194,7 +207,7 @@ impl Machine<'_> {
         self.module.limits.longest_string() as usize
     }
 
-    fn raise(&self, message: &str, pos: Option<Pos>) -> Exit {
+    pub(super) fn raise(&self, message: &str, pos: Option<Pos>) -> Exit {
         Exit::Raise(self.at(message.as_bytes(), pos))
     }
 

@@ -82,6 +82,11 @@ impl State {
         Ok(())
     }
 
+    /// How many elements there are.
+    pub(super) fn count(&self, global: Global) -> usize {
+        self.globals[global.index()].len()
+    }
+
     pub(super) fn remove(&mut self, global: Global, keys: &[Datum]) {
         self.globals[global.index()].remove(keys);
     }
