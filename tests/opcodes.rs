@@ -2,17 +2,16 @@
 
 #[allow(dead_code, reason = "every test uses its part")]
 mod common;
+#[path = "common/opcodes.rs"]
+mod opcodes;
 
 use std::collections::BTreeSet;
 
-use xlate_ir::instructions::{
-    BinaryOp, CompareOp, LockMode, Op, SortKey, StatField, Terminator, UnaryOp, UpdateOp,
-};
-use xlate_ir::module::{Body, FunctionCode, Module};
 use xlate_passes::manager::{self, NoObserver};
 use xlate_passes::pipeline::Pipeline;
 
 use common::{library, lowered, scripts};
+use opcodes::{all, note_module};
 
 /// What no script can lead to yet, because the passes that would make it are still to come.
 const MADE_BY_NO_PASS: [&str; 2] = ["update.max", "update.min"];
@@ -24,136 +23,13 @@ fn every_operation_is_reached() {
     for script in scripts("tests/corpus").iter().filter(|script| script.last_pass > 2) {
         // Scripts that are refused have a test of their own.
         let Ok(mut module) = lowered(script, &library) else { continue };
-        each_body(&module, |body| note(body, &mut reached));
+        note_module(&module, &mut reached);
         let options = manager::Options::default();
         let run = manager::run(&mut module, &Pipeline::standard(), &options, &mut NoObserver);
         if run.is_ok() {
-            each_body(&module, |body| note(body, &mut reached));
+            note_module(&module, &mut reached);
         }
     }
     let missing: Vec<String> = all().difference(&reached).cloned().collect();
     assert_eq!(missing, MADE_BY_NO_PASS, "reached: {reached:?}");
-}
-
-fn each_body(module: &Module, mut f: impl FnMut(&Body)) {
-    for (_, handler) in &module.handlers {
-        f(&handler.body);
-    }
-    for (_, function) in &module.functions {
-        if let FunctionCode::Body(body) = &function.code {
-            f(body);
-        }
-    }
-}
-
-fn note(body: &Body, reached: &mut BTreeSet<String>) {
-    for (_, inst) in body.iter_insts() {
-        reached.extend(words(&body.insts[inst].op));
-    }
-    for &block in &body.layout {
-        reached.insert(terminator(&body.blocks[block].terminator).to_owned());
-    }
-}
-
-/// The words for an operation and what varies of it.
-fn words(op: &Op) -> Vec<String> {
-    let plain = |word: &str| vec![word.to_owned()];
-    match op {
-        Op::Const(_) => plain("const"),
-        Op::Record(_) => plain("record"),
-        Op::Unary(op, _) => plain(op.name()),
-        Op::Binary(op, ..) => plain(op.name()),
-        Op::Compare(op, ..) => vec![format!("cmp.{op}")],
-        Op::Intrinsic(..) => plain("intrinsic"),
-        Op::Match(..) => plain("match"),
-        Op::Call(..) => plain("call"),
-        Op::Load(_) => plain("load"),
-        Op::Store(..) => plain("store"),
-        Op::Update(op, ..) => vec![format!("update.{op}")],
-        Op::Contains(_) => plain("contains"),
-        Op::Delete(_) => plain("delete"),
-        Op::Clear(_) => plain("clear"),
-        Op::StatAdd(..) => plain("stat.add"),
-        Op::StatGet(field, _) => vec![format!("stat.{}", field_word(*field))],
-        Op::Bucket(..) => plain("bucket"),
-        Op::BucketCount(_) => plain("bucket.count"),
-        Op::IterBegin(spec) => {
-            let sort = spec.sort.map(|(key, descending)| {
-                let order = if descending { "descending" } else { "ascending" };
-                format!("sort.{}.{order}", sort_word(key))
-            });
-            let slice = spec.slice.iter().any(Option::is_some).then(|| "slice".to_owned());
-            let limit = spec.limit.map(|_| "limit".to_owned());
-            let parts = [Some("iter.begin".to_owned()), sort, slice, limit];
-            parts.into_iter().flatten().collect()
-        }
-        Op::IterNext(_) => plain("iter.next"),
-        Op::IterKey(..) => plain("iter.key"),
-        Op::IterValue(_) => plain("iter.value"),
-        Op::IterStat(_, field) => vec![format!("iter.stat.{}", field_word(*field))],
-        Op::IterEnd(_) => plain("iter.end"),
-        Op::Print(..) => plain("print"),
-        Op::Format(..) => plain("format"),
-        Op::PrintHistogram(_) => plain("print.histogram"),
-        Op::Caught => plain("caught"),
-        Op::Action => plain("action"),
-        Op::CStatement(_) => plain("c.statement"),
-        Op::CExpression(_) => plain("c.expression"),
-        Op::Lock(locks) => locks.iter().map(|(_, mode)| format!("lock.{mode}")).collect(),
-        Op::Unlock(_) => plain("unlock"),
-    }
-}
-
-fn field_word(field: StatField) -> &'static str {
-    match field {
-        StatField::Count => "count",
-        StatField::Sum => "sum",
-        StatField::Min => "min",
-        StatField::Max => "max",
-        StatField::Avg => "avg",
-        StatField::Variance(_) => "variance",
-    }
-}
-
-fn sort_word(key: SortKey) -> &'static str {
-    match key {
-        SortKey::Key(_) => "key",
-        SortKey::Value => "value",
-        SortKey::Stat(_) => "stat",
-    }
-}
-
-fn terminator(terminator: &Terminator) -> &'static str {
-    match terminator {
-        Terminator::Jump(_) => "jump",
-        Terminator::Branch(..) => "branch",
-        Terminator::Return(None) => "ret",
-        Terminator::Return(Some(_)) => "ret value",
-        Terminator::Raise { catch: None, .. } => "raise",
-        Terminator::Raise { catch: Some(_), .. } => "raise, catch",
-        Terminator::Try(..) => "try",
-        Terminator::Unreachable => "unreachable",
-    }
-}
-
-/// All words but `unreachable`, which no finished body has.
-fn all() -> BTreeSet<String> {
-    let fixed = "const record intrinsic match call load store contains delete clear stat.add bucket \
-                 bucket.count iter.begin slice limit iter.next iter.key iter.value iter.end print \
-                 format print.histogram caught action c.statement c.expression unlock jump branch \
-                 ret raise try";
-    let mut all: BTreeSet<String> = fixed.split_whitespace().map(str::to_owned).collect();
-    all.extend(["ret value", "raise, catch"].map(str::to_owned));
-    all.extend(UnaryOp::ALL.iter().map(|op| op.name().to_owned()));
-    all.extend(BinaryOp::ALL.iter().map(|op| op.name().to_owned()));
-    all.extend(CompareOp::ALL.iter().map(|op| format!("cmp.{op}")));
-    all.extend(UpdateOp::ALL.iter().map(|op| format!("update.{op}")));
-    all.extend(LockMode::ALL.iter().map(|mode| format!("lock.{mode}")));
-    for field in ["count", "sum", "min", "max", "avg", "variance"] {
-        all.extend([format!("stat.{field}"), format!("iter.stat.{field}")]);
-    }
-    for key in ["key", "value", "stat"] {
-        all.extend([format!("sort.{key}.ascending"), format!("sort.{key}.descending")]);
-    }
-    all
 }

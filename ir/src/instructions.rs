@@ -264,16 +264,10 @@ impl Place {
     }
 }
 
-impl Op {
-    /// Calls `f` with every operand, in evaluation order.
-    pub fn for_each_operand(&self, mut f: impl FnMut(Value)) {
-        // The visitor over mutable operands is the one definition of what an operand is.
-        self.clone().for_each_operand_mut(|value| f(*value));
-    }
-
-    /// Calls `f` with every operand, in evaluation order.
-    pub fn for_each_operand_mut(&mut self, mut f: impl FnMut(&mut Value)) {
-        match self {
+/// The definition of what an operand is, for visitors of references of either kind.
+macro_rules! visit_operands {
+    ($op:expr, $f:ident, $iter:ident) => {
+        match $op {
             Op::Const(_)
             | Op::Record(_)
             | Op::Caught
@@ -289,33 +283,46 @@ impl Op {
             | Op::IterKey(a, _)
             | Op::IterValue(a)
             | Op::IterStat(a, _)
-            | Op::IterEnd(a) => f(a),
+            | Op::IterEnd(a) => $f(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) => {
-                f(a);
-                f(b);
+                $f(a);
+                $f(b);
             }
             Op::Intrinsic(_, args)
             | Op::Call(_, args)
             | Op::Print(_, args)
-            | Op::Format(_, args) => args.iter_mut().for_each(f),
+            | Op::Format(_, args) => args.$iter().for_each($f),
             Op::Load(place)
             | Op::Contains(place)
             | Op::Delete(place)
             | Op::StatGet(_, place)
             | Op::BucketCount(place)
-            | Op::PrintHistogram(place) => place.keys.iter_mut().for_each(f),
+            | Op::PrintHistogram(place) => place.keys.$iter().for_each($f),
             Op::Store(place, value)
             | Op::Update(_, place, value)
             | Op::StatAdd(place, value)
             | Op::Bucket(place, value) => {
-                place.keys.iter_mut().for_each(&mut f);
-                f(value);
+                place.keys.$iter().for_each(&mut $f);
+                $f(value);
             }
             Op::IterBegin(spec) => {
-                spec.slice.iter_mut().flatten().for_each(&mut f);
-                spec.limit.iter_mut().for_each(f);
+                spec.slice.$iter().flatten().for_each(&mut $f);
+                spec.limit.$iter().for_each($f);
             }
         }
+    };
+}
+
+impl Op {
+    /// Calls `f` with every operand, in evaluation order.
+    pub fn for_each_operand(&self, mut f: impl FnMut(Value)) {
+        let mut f = |value: &Value| f(*value);
+        visit_operands!(self, f, iter);
+    }
+
+    /// Calls `f` with every operand, in evaluation order.
+    pub fn for_each_operand_mut(&mut self, mut f: impl FnMut(&mut Value)) {
+        visit_operands!(self, f, iter_mut);
     }
 }
 
@@ -341,9 +348,21 @@ impl Op {
 
     /// The global that it names, if it names one; `lock` and `unlock` name none in this sense.
     pub fn global(&self) -> Option<Global> {
-        let mut found = None;
-        self.clone().for_each_global_mut(|global| found = Some(*global));
-        found
+        match self {
+            Op::Load(place)
+            | Op::Contains(place)
+            | Op::Delete(place)
+            | Op::StatGet(_, place)
+            | Op::BucketCount(place)
+            | Op::PrintHistogram(place)
+            | Op::Store(place, _)
+            | Op::Update(_, place, _)
+            | Op::StatAdd(place, _)
+            | Op::Bucket(place, _) => Some(place.global),
+            Op::Clear(global) => Some(*global),
+            Op::IterBegin(spec) => Some(spec.global),
+            _ => None,
+        }
     }
 }
 
@@ -372,7 +391,15 @@ impl Terminator {
 
     /// Calls `f` with every operand, block arguments included.
     pub fn for_each_operand(&self, mut f: impl FnMut(Value)) {
-        self.clone().for_each_operand_mut(|value| f(*value));
+        match self {
+            Terminator::Branch(value, ..)
+            | Terminator::Return(Some(value))
+            | Terminator::Raise { message: value, .. } => f(*value),
+            _ => {}
+        }
+        for call in self.successors() {
+            call.args.iter().copied().for_each(&mut f);
+        }
     }
 
     /// Calls `f` with every operand, block arguments included.

@@ -120,14 +120,14 @@ impl Numbering {
         let insts = std::mem::take(&mut cx.body.blocks[block].insts);
         let last = insts.len();
         let mut kept = Vec::new();
+        let is_try = matches!(cx.body.blocks[block].terminator, Terminator::Try(..));
         let mut before_last = None;
         for (index, inst) in insts.into_iter().enumerate() {
-            if index + 1 == last {
+            if index + 1 == last && is_try {
                 before_last = Some(memory.clone());
             }
             cx.body.insts[inst].op.for_each_operand_mut(|v| *v = self.replacements.resolve(*v));
-            let tried = index + 1 == last
-                && matches!(cx.body.blocks[block].terminator, Terminator::Try(..));
+            let tried = index + 1 == last && is_try;
             if self.visit_inst(cx, block, inst, tried, &mut memory) {
                 kept.push(inst);
             } else if tried && let Terminator::Try(normal, _) = &cx.body.blocks[block].terminator {

@@ -138,6 +138,9 @@ pub fn run(
         log: Log::default(),
         report: Report::default(),
         steps_run: 0,
+        versions: BTreeMap::new(),
+        module_version: 0,
+        settled: BTreeMap::new(),
     };
     manager.steps(&pipeline.steps)?;
     let Manager { log, mut report, .. } = manager;
@@ -153,6 +156,11 @@ struct Manager<'a> {
     log: Log,
     report: Report,
     steps_run: u64,
+    /// How often each body has changed, and the module apart from handlers' bodies.
+    versions: BTreeMap<Owner, u64>,
+    module_version: u64,
+    /// The versions of body and module in which a pass found nothing to do.
+    settled: BTreeMap<(&'static str, Owner), (u64, u64)>,
 }
 
 impl Manager<'_> {
@@ -186,6 +194,9 @@ impl Manager<'_> {
                     && run(&mut ModuleContext { module: self.module, log: &mut self.log })
             }
         };
+        if changed && matches!(pass.run, Run::Module(_)) {
+            self.module_version += 1;
+        }
         let time = start.elapsed();
         match self.report.times.iter_mut().find(|(name, ..)| *name == pass.name) {
             Some((_, total, runs)) => {
@@ -201,8 +212,8 @@ impl Manager<'_> {
         Ok(changed)
     }
 
-    /// Runs a pass on all bodies. Summaries are of before the pass: what it changes makes effects
-    /// fewer, never more.
+    /// Runs a pass on all bodies, but for those in which it has found nothing since anything changed.
+    /// Summaries are of before the pass: what it changes makes effects fewer, never more.
     fn bodies(&mut self, pass: &'static Pass, run: fn(&mut BodyContext<'_>) -> bool) -> bool {
         let summaries = Summaries::of(self.module);
         let functions = self.module.functions.iter().map(|(id, _)| Owner::Function(id));
@@ -210,19 +221,32 @@ impl Manager<'_> {
         let owners: Vec<Owner> = functions.chain(handlers).collect();
         let mut changed = false;
         for owner in owners {
+            let version = self.versions.get(&owner).copied().unwrap_or(0);
+            let now = (version, self.module_version);
+            if self.settled.get(&(pass.name, owner)) == Some(&now) {
+                continue;
+            }
             let Some(mut body) = take_body(self.module, owner) else { continue };
             let target = match owner {
                 Owner::Function(id) => format!("function @{}", self.module.functions[id].name),
                 Owner::Handler(id) => format!("handler @{id}"),
             };
             if self.may_run(pass, || target) {
-                changed |= run(&mut BodyContext {
+                let did = run(&mut BodyContext {
                     module: self.module,
                     summaries: &summaries,
                     body: &mut body,
                     owner,
                     log: &mut self.log,
                 });
+                changed |= did;
+                if did {
+                    self.versions.insert(owner, version + 1);
+                    // What a function does is part of what its callers do.
+                    self.module_version += u64::from(matches!(owner, Owner::Function(_)));
+                } else {
+                    self.settled.insert((pass.name, owner), now);
+                }
             }
             put_body(self.module, owner, body);
         }

@@ -6,8 +6,10 @@
 //! handlers without a probe point. None assumes anything; each guarantees that what its name says is
 //! gone from the module, ids being dense again.
 
+use std::collections::BTreeSet;
+
 use xlate_ir::effects::Summaries;
-use xlate_ir::entities::{Entity, Global};
+use xlate_ir::entities::{Entity, Global, Inst};
 use xlate_ir::instructions::{Op, Terminator};
 use xlate_ir::module::{Body, FunctionCode, Module, ProbeKind};
 
@@ -59,19 +61,22 @@ fn read_globals(module: &Module, summaries: &Summaries) -> Vec<bool> {
 }
 
 fn drop_writes(module: &mut Module, summaries: &Summaries, read: &[bool]) -> usize {
-    let mut dropped = 0;
-    let snapshot = module.clone();
-    for body in module.bodies_mut() {
+    let is_unread = |op: &Op| {
+        op.global().is_some_and(|global| !read[global.index()])
+            && !summaries.op(module, op).writes.is_empty()
+    };
+    let unread: Vec<BTreeSet<Inst>> = module
+        .bodies()
+        .map(|body| {
+            let insts = body.iter_insts().map(|(_, inst)| inst);
+            insts.filter(|&inst| is_unread(&body.insts[inst].op)).collect()
+        })
+        .collect();
+    let dropped = unread.iter().map(BTreeSet::len).sum();
+    for (body, unread) in module.bodies_mut().zip(&unread).filter(|(_, unread)| !unread.is_empty())
+    {
         for block in body.layout.clone() {
-            let mut insts = std::mem::take(&mut body.blocks[block].insts);
-            let before = insts.len();
-            insts.retain(|&inst| {
-                let op = &body.insts[inst].op;
-                let unread = op.global().is_some_and(|global| !read[global.index()]);
-                !unread || summaries.op(&snapshot, op).writes.is_empty()
-            });
-            dropped += before - insts.len();
-            body.blocks[block].insts = insts;
+            body.blocks[block].insts.retain(|inst| !unread.contains(inst));
         }
     }
     dropped

@@ -3,6 +3,8 @@
 //! The format is described in the kernel's `Documentation/bpf/btf.rst`: a header, a list of type
 //! records numbered from 1, and a table of NUL-terminated strings that the records refer to.
 
+use std::collections::HashMap;
+
 use memchr::memmem;
 
 /// The record kinds that carry more than their common twelve bytes, or that are asked for.
@@ -118,6 +120,15 @@ impl Btf {
             return 0;
         }
         self.function_names().filter(|offset| offsets.contains(offset)).count()
+    }
+
+    /// How many functions have each name.
+    pub(crate) fn function_counts(&self) -> HashMap<Box<[u8]>, usize> {
+        let mut counts = HashMap::new();
+        for name in self.function_names().filter_map(|offset| self.string(offset)) {
+            *counts.entry(name.into()).or_default() += 1;
+        }
+        counts
     }
 
     /// The names of all functions, sorted, each once.

@@ -1,6 +1,7 @@
 //! The kernel being probed, and where its files are.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -68,6 +69,9 @@ pub enum Presence {
     Unknown,
 }
 
+/// Questions about names that are answered by searching; after them lists of all names are made.
+const FEW_QUESTIONS: u32 = 8;
+
 /// One kernel and what is known of it. Everything but the release is read when first asked for.
 #[derive(Debug)]
 pub struct Kernel {
@@ -85,6 +89,9 @@ pub struct Kernel {
     btf: OnceCell<Result<Btf, Error>>,
     tracepoints: OnceCell<Vec<String>>,
     functions: OnceCell<Vec<String>>,
+    function_counts: OnceCell<HashMap<Box<[u8]>, usize>>,
+    /// How often it has been asked about a name.
+    asked: Cell<u32>,
 }
 
 impl Kernel {
@@ -129,6 +136,8 @@ impl Kernel {
             btf: OnceCell::new(),
             tracepoints: OnceCell::new(),
             functions: OnceCell::new(),
+            function_counts: OnceCell::new(),
+            asked: Cell::new(0),
         })
     }
 
@@ -231,8 +240,15 @@ impl Kernel {
             return Presence::Present;
         }
         match self.btf() {
-            Ok(btf) if btf.has_tracepoint(name) => Presence::Present,
-            Ok(_) => Presence::Absent,
+            Ok(btf) => {
+                let present = if self.asks_often() {
+                    let names = self.tracepoints.get_or_init(|| btf.tracepoints());
+                    names.binary_search_by(|n| n.as_str().cmp(name)).is_ok()
+                } else {
+                    btf.has_tracepoint(name)
+                };
+                if present { Presence::Present } else { Presence::Absent }
+            }
             Err(_) if declared() => Presence::Present,
             Err(_) => Presence::Unknown,
         }
@@ -267,7 +283,12 @@ impl Kernel {
     /// How many functions of the kernel image that have type information are called `name`: a
     /// probe by name cannot tell two of them apart. `None` if there is nothing to count in.
     pub fn functions_named(&self, name: &str) -> Option<usize> {
-        Some(self.btf().ok()?.functions_named(name))
+        let btf = self.btf().ok()?;
+        if self.asks_often() {
+            let counts = self.function_counts.get_or_init(|| btf.function_counts());
+            return Some(counts.get(name.as_bytes()).copied().unwrap_or(0));
+        }
+        Some(btf.functions_named(name))
     }
 
     /// The names of the kernel image's functions that have type information, sorted; `None` if
@@ -281,6 +302,13 @@ impl Kernel {
     /// anything did.
     pub fn names_error(&self) -> Option<&Error> {
         self.btf().err()
+    }
+
+    /// Counts a question about a name; gives whether there have been so many that lists of all names
+    /// are worth making.
+    fn asks_often(&self) -> bool {
+        self.asked.set(self.asked.get() + 1);
+        self.asked.get() > FEW_QUESTIONS
     }
 
     /// The kernel's type information.
@@ -530,14 +558,18 @@ mod tests {
         let btf = crate::btf::tests::sample(&["__traceiter_hidden", "twice", "once", "twice"]);
         machine.write("boot/vmlinuz-6.1.0-9-test", btf);
         let kernel = machine.open_release();
-        assert_eq!(kernel.tracepoint("hidden"), Presence::Present);
-        assert_eq!(kernel.tracepoint("hiden"), Presence::Absent);
+        // The second time, many questions have been asked.
+        for _ in 0..2 {
+            assert_eq!(kernel.tracepoint("hidden"), Presence::Present);
+            assert_eq!(kernel.tracepoint("hiden"), Presence::Absent);
+            assert_eq!(kernel.function("once"), Presence::Present);
+            assert_eq!(kernel.function("never"), Presence::Absent);
+            // Assembly, known because it is exported.
+            assert_eq!(kernel.function("memcpy"), Presence::Present);
+            assert_eq!(kernel.functions_named("twice"), Some(2));
+            assert!((0..FEW_QUESTIONS).all(|_| kernel.functions_named("once") == Some(1)));
+        }
         assert_eq!(kernel.tracepoints(), Some(&["hidden".to_owned()][..]));
-        assert_eq!(kernel.function("once"), Presence::Present);
-        assert_eq!(kernel.function("never"), Presence::Absent);
-        // Assembly, known because it is exported.
-        assert_eq!(kernel.function("memcpy"), Presence::Present);
-        assert_eq!(kernel.functions_named("twice"), Some(2));
         assert_eq!(kernel.functions().map(<[String]>::len), Some(3));
     }
 

@@ -1,15 +1,19 @@
 //! Iterators: begun once, ended on every path, not used when ended.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Checker;
 use crate::cfg::Cfg;
 use crate::entities::{Block, Entity, Inst, Value};
 use crate::instructions::{Op, Terminator};
 
+/// The iterators that are open, and whether each must be ended: not where an error led since it began,
+/// on all paths, for an error may abandon it.
+type Open = BTreeMap<Value, bool>;
+
 impl Checker<'_> {
-    /// Walks the graph with the set of open iterators. It must be the same along all edges into a block
-    /// but those of errors, which abandon the iterators that are not open on all of them.
+    /// Walks the graph with the set of open iterators. Those that must be ended are open along all edges
+    /// into a block, but those of errors.
     pub(super) fn check_iterators(&mut self, cfg: &Cfg) {
         let at_entry = self.open_at_entry(cfg);
         for &block in cfg.reverse_postorder() {
@@ -18,12 +22,15 @@ impl Checker<'_> {
                 self.at_inst(block, inst, message);
             }
             let terminator = &self.body.blocks[block].terminator;
-            if matches!(terminator, Terminator::Return(_)) && !open.is_empty() {
-                self.at_end(block, format!("{} is not ended", show(&open)));
+            let owed: BTreeSet<Value> =
+                open.iter().filter(|(_, owed)| **owed).map(|(&value, _)| value).collect();
+            if matches!(terminator, Terminator::Return(_)) && !owed.is_empty() {
+                self.at_end(block, format!("{} is not ended", show(&owed)));
             }
             for (target, raised) in edges(terminator) {
-                let lost: BTreeSet<_> =
-                    open.difference(&at_entry[target.index()]).copied().collect();
+                let kept = &at_entry[target.index()];
+                let lost: BTreeSet<Value> =
+                    owed.iter().copied().filter(|value| !kept.contains_key(value)).collect();
                 if !raised && !lost.is_empty() {
                     let message = format!("{} is not open on all paths to {target}", show(&lost));
                     self.at_end(block, message);
@@ -33,9 +40,9 @@ impl Checker<'_> {
     }
 
     /// For each block, the iterators that are open on all paths to it.
-    fn open_at_entry(&self, cfg: &Cfg) -> Vec<BTreeSet<Value>> {
-        let mut at_entry: Vec<Option<BTreeSet<Value>>> = vec![None; self.body.blocks.len()];
-        at_entry[self.body.entry().index()] = Some(BTreeSet::new());
+    fn open_at_entry(&self, cfg: &Cfg) -> Vec<Open> {
+        let mut at_entry: Vec<Option<Open>> = vec![None; self.body.blocks.len()];
+        at_entry[self.body.entry().index()] = Some(Open::new());
         let mut changed = true;
         while changed {
             changed = false;
@@ -43,11 +50,13 @@ impl Checker<'_> {
                 // Reverse postorder has a predecessor of each block before it.
                 let mut open = at_entry[block.index()].clone().unwrap_or_default();
                 self.walk_iterators(block, &mut open);
-                for (target, _) in edges(&self.body.blocks[block].terminator) {
+                for (target, raised) in edges(&self.body.blocks[block].terminator) {
+                    let along: Open =
+                        open.iter().map(|(&value, &owed)| (value, owed && !raised)).collect();
                     let state = &mut at_entry[target.index()];
                     let merged = match state {
-                        None => open.clone(),
-                        Some(other) => other.intersection(&open).copied().collect(),
+                        None => along,
+                        Some(other) => both(other, &along),
                     };
                     if state.as_ref() != Some(&merged) {
                         *state = Some(merged);
@@ -60,7 +69,7 @@ impl Checker<'_> {
     }
 
     /// Goes through a block with the set of open iterators; gives what is wrong.
-    fn walk_iterators(&self, block: Block, open: &mut BTreeSet<Value>) -> Vec<(Inst, String)> {
+    fn walk_iterators(&self, block: Block, open: &mut Open) -> Vec<(Inst, String)> {
         let mut wrong = Vec::new();
         for &inst in &self.body.blocks[block].insts {
             let data = &self.body.insts[inst];
@@ -68,17 +77,17 @@ impl Checker<'_> {
                 Op::IterBegin(_) => {
                     // It is not open here: a way back to it with the iterator open is an edge along
                     // which that is open, and along the way to it from the entry it is not.
-                    open.extend(data.result);
+                    open.extend(data.result.map(|result| (result, true)));
                 }
                 Op::IterNext(iter)
                 | Op::IterKey(iter, _)
                 | Op::IterValue(iter)
                 | Op::IterStat(iter, _)
-                    if !open.contains(iter) =>
+                    if !open.contains_key(iter) =>
                 {
                     wrong.push((inst, format!("{iter} is not open")));
                 }
-                Op::IterEnd(iter) if !open.remove(iter) => {
+                Op::IterEnd(iter) if open.remove(iter).is_none() => {
                     wrong.push((inst, format!("{iter} is not open")));
                 }
                 _ => {}
@@ -86,6 +95,13 @@ impl Checker<'_> {
         }
         wrong
     }
+}
+
+/// What is open where two paths meet.
+fn both(a: &Open, b: &Open) -> Open {
+    let meet =
+        |(&value, &owed): (&Value, &bool)| b.get(&value).map(|&other| (value, owed || other));
+    a.iter().filter_map(meet).collect()
 }
 
 /// The blocks that a terminator leads to, and whether by an error.

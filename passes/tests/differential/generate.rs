@@ -13,6 +13,8 @@ use xlate_ir::module::{Body, FunctionCode, FunctionData, HandlerData, Module};
 use xlate_ir::text::parse;
 use xlate_ir::types::{Pos, Type};
 
+use super::random::Random;
+
 /// Globals and probe points of every generated module; `@out` and its kind are printed at the end.
 const FRAME: &str = r#"
 file f0 "random.stp"
@@ -36,26 +38,6 @@ probe timer.profile -> @h3
 probe end(0) -> @h5
 probe error(0) -> @h6
 "#;
-
-/// A small generator of numbers that are random enough (G. Marsaglia, "Xorshift RNGs", 2003).
-pub(crate) struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % bound
-    }
-
-    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len() as u64) as usize]
-    }
-}
 
 /// The module of a seed.
 pub(crate) fn module(seed: u64) -> Module {

@@ -2,6 +2,7 @@
 
 mod generate;
 mod interpret;
+mod random;
 
 use std::collections::BTreeMap;
 
