@@ -28,6 +28,9 @@ global @constant: long = 3
 global @first: long
 global @unread: long
 global @last: str
+global @hits: long
+global @seen[long]: long max=3
+global @flag: long
 
 probe begin(0) -> @h0
 probe begin(1) -> @h1
@@ -37,13 +40,44 @@ probe kernel.trace("y") -> @h4
 probe timer.profile -> @h3
 probe end(0) -> @h5
 probe error(0) -> @h6
+probe kernel.trace("hit") -> @h7
+probe kernel.trace("flag") -> @h8
+probe timer.ns(7) -> @h9
 "#;
+
+/// Short handlers of the kind that needs no lock, or only those of shards, if a timer allows it.
+fn short_handlers(random: &mut Random) -> String {
+    let update = random.pick(&["add", "min", "max", "or"]);
+    let element = random.pick(&["  update.add @seen[v0], v0\n", "  update.or @seen[v1], v0\n", ""]);
+    let flag = random.pick(&[
+        "  store @flag, v0\n",
+        "  update.add @flag, v0\n",
+        "  v2 = load @flag: long\n  print \"%d\", v2\n",
+        "  delete @flag\n",
+        "  update.add @flag, v0\n  update.add @hits, v0\n",
+    ]);
+    let timer = random.pick(&[
+        "",
+        "  clear @seen\n",
+        "  v2 = load @hits: long\n  print \"%d\", v2\n",
+        "  store @hits, v1\n  delete @seen[v1]\n",
+        "  v2 = load @seen[v0]: long\n  update.add @hits, v2\n",
+    ]);
+    let handler = |n: u32, insts: &str| {
+        format!(
+            "handler @h{n} {{\nb0:\n  v0 = ctx.pid: long\n  v1 = const 1: long\n{insts}  ret\n}}\n"
+        )
+    };
+    let hit = format!("  update.{update} @hits, v0\n{element}");
+    [handler(7, &hit), handler(8, flag), handler(9, timer)].concat()
+}
 
 /// The module of a seed.
 pub(crate) fn module(seed: u64) -> Module {
     let mut random = Random::new(seed);
     let handlers: String = (0..7).map(|n| format!("handler @h{n} {{\nb0:\n  ret\n}}\n")).collect();
-    let mut module = parse(&format!("{FRAME}{handlers}")).expect("the frame is a module");
+    let short = short_handlers(&mut random);
+    let mut module = parse(&format!("{FRAME}{handlers}{short}")).expect("the frame is a module");
     let functions = 1 + random.below(3) as usize;
     for n in 0..functions {
         module.functions.alloc(FunctionData {
@@ -95,9 +129,11 @@ fn report(module: &Module) -> Body {
     let first = b.value(Op::Load(Place::scalar(global("first"))));
     let count = b.value(Op::StatGet(StatField::Count, Place::scalar(global("st"))));
     let sum = b.value(Op::StatGet(StatField::Sum, Place::scalar(global("st"))));
-    let format = Format::from_bytes(b"%d %s %d %d %d %d").expect("a format");
-    b.push(Op::Print(format, vec![out, text, constant, first, count, sum]));
-    for name in ["a", "b"] {
+    let hits = b.value(Op::Load(Place::scalar(global("hits"))));
+    let flag = b.value(Op::Load(Place::scalar(global("flag"))));
+    let format = Format::from_bytes(b"%d %s %d %d %d %d %d %d").expect("a format");
+    b.push(Op::Print(format, vec![out, text, constant, first, count, sum, hits, flag]));
+    for name in ["a", "b", "seen"] {
         let (head, body, done) = (b.create_block(), b.create_block(), b.create_block());
         let spec = IterSpec {
             global: global(name),
@@ -113,7 +149,7 @@ fn report(module: &Module) -> Body {
         b.seal(body);
         b.switch_to(body);
         let (key, value) = (b.value(Op::IterKey(iter, 0)), b.value(Op::IterValue(iter)));
-        let format: &[u8] = if name == "a" { b"%d=%d" } else { b"%s=%d" };
+        let format: &[u8] = if name != "b" { b"%d=%d" } else { b"%s=%d" };
         b.push(Op::Print(Format::from_bytes(format).expect("a format"), vec![key, value]));
         b.push(Op::Action);
         b.jump(head);
