@@ -141,7 +141,10 @@ impl<'a, 'b> Choice<'a, 'b> {
         let Facts { module, sharing, .. } = self.facts;
         let guarded = sharing.shardable(module, global).ok()?;
         let own = module.globals[global].discipline == Discipline::Locked;
-        if guarded != locked || (locked && !own) || !self.budget.take(&module.globals[global]) {
+        if guarded != locked
+            || (locked && !own)
+            || !self.budget.take(&module.globals[global], locked)
+        {
             return None;
         }
         Some(if guarded { Discipline::ShardedLocked } else { Discipline::Sharded })
@@ -185,7 +188,7 @@ impl<'a, 'b> Choice<'a, 'b> {
     fn why_not_sharded(&self, global: Global) -> Option<String> {
         let Facts { module, sharing, .. } = self.facts;
         match sharing.shardable(module, global) {
-            Ok(_) => Some("a shard on each CPU would take too much memory".to_owned()),
+            Ok(_) => Some("shards would take too much memory, or time to gather".to_owned()),
             Err(Obstacle::Handler(_) | Obstacle::Kind(_)) => None,
             Err(obstacle) => Some(Described(module, &obstacle).to_string()),
         }
