@@ -20,7 +20,7 @@
 #define ENTRIES 1024			/* of a table, with open addressing */
 
 struct entry {
-	u64 key[3];			/* all 0 if it is free */
+	u64 key[3];			/* the first is 0 if it is free */
 	s64 count, sum;
 };
 
@@ -44,15 +44,12 @@ static __always_inline struct entry *entry(struct floor *f, const u64 *key, int 
 		hash = (rol64(hash, 5) ^ key[i]) * 0x9e3779b97f4a7c15ULL;
 	for (at = hash >> 54;; at = (at + 1) % ENTRIES) {
 		struct entry *e = &f->entries[at];
-		bool same = true, free = true;
 
-		for (i = 0; i < words; i++) {
-			same &= e->key[i] == key[i];
-			free &= !e->key[i];
-		}
-		if (same)
+		for (i = 0; i < words && e->key[i] == key[i]; i++)
+			;
+		if (i == words)
 			return e;
-		if (free) {
+		if (!e->key[0]) {
 			for (i = 0; i < words; i++)
 				e->key[i] = key[i];
 			return e;

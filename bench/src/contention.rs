@@ -1,8 +1,8 @@
 //! How scripts scale: their host programs with the same events on one and on two threads.
 //!
 //! The floor is the same work on data of each thread's own. A round measures all programs with one
-//! and with two threads, and of several rounds the best counts: what else runs on the machine only
-//! ever makes them slower.
+//! and with two threads, and of many short rounds the best counts: what else runs on the machine
+//! only ever makes them slower, and now and then lets them be.
 
 use std::fs;
 use std::io;
@@ -16,11 +16,17 @@ use crate::table::Row;
 use crate::tools::{output, outputs};
 use crate::{Bed, Case};
 
-/// How often each is measured; the best counts.
-const ROUNDS: usize = 7;
+/// How often each is measured at the most; the best counts.
+const ROUNDS_MOST: usize = 250;
+
+/// After so many rounds in which none of a case's programs did better than before, it is settled.
+const ROUNDS_SETTLED: usize = 30;
+
+/// By what factor a round must be better to count as such.
+const BETTER: f64 = 1.005;
 
 /// Events on each thread in one measurement.
-const EVENTS: u32 = 5_000_000;
+const EVENTS: u32 = 500_000;
 
 /// The scripts with a floor.
 const CASES: [&str; 5] = ["count", "map", "mapstat", "stat", "strmap"];
@@ -41,17 +47,21 @@ impl Contender {
         Contender { program, _floor: floor, best: [0.0; 2], skipped: 0 }
     }
 
-    fn measure(&mut self, events: &[PathBuf; 2]) -> io::Result<()> {
+    /// Measures once; whether that was better than before.
+    fn measure(&mut self, events: &[PathBuf; 2]) -> io::Result<bool> {
+        let mut improved = false;
         for (best, file) in self.best.iter_mut().zip(events) {
             let mut run = Command::new(&self.program);
             run.arg("--events").arg(file).args(["--repeat", &EVENTS.to_string()]);
             let (_, said) = outputs(&mut run)?;
             let measured = Measured::read(&said)
                 .ok_or_else(|| io::Error::other(format!("{run:?} said `{said}`")))?;
-            *best = best.max(measured.events / (measured.nanoseconds / 1e3));
+            let speed = measured.events / (measured.nanoseconds / 1e3);
+            improved |= speed > *best * BETTER;
+            *best = best.max(speed);
             self.skipped += measured.skipped;
         }
-        Ok(())
+        Ok(improved)
     }
 
     fn scaling(&self) -> f64 {
@@ -92,16 +102,29 @@ pub(crate) fn measure(bed: &Bed) -> io::Result<Vec<Row>> {
             Contender::new(build(bed, case, folder.path(), Some(&locked))?, None),
             Contender::new(floor.path.clone(), Some(floor)),
         ];
-        for _ in 0..ROUNDS {
-            for contender in &mut contenders {
-                contender.measure(&events)?;
-            }
-        }
+        settle(&mut contenders, &events)?;
         rows.extend(rows_of(&case.name, &contenders));
     }
     // One table for each metric.
     rows.sort_by_key(|row| METRICS.iter().position(|metric| *metric == row.metric));
     Ok(rows)
+}
+
+/// Measures all programs of a case in turns until they show nothing better any more.
+fn settle(contenders: &mut [Contender], events: &[PathBuf; 2]) -> io::Result<()> {
+    let mut settled = 0;
+    for _ in 0..ROUNDS_MOST {
+        settled += 1;
+        for contender in &mut *contenders {
+            if contender.measure(events)? {
+                settled = 0;
+            }
+        }
+        if settled == ROUNDS_SETTLED {
+            break;
+        }
+    }
+    Ok(())
 }
 
 const METRICS: [&str; 3] = [
