@@ -120,6 +120,10 @@ fn execute(options: &Options, console: Console) -> Result<Next, Failure> {
     // Wrong names are refused before any work is done.
     pipeline(options)?;
     match input::read(options)? {
+        Input::Module(file, _) if options.target == Target::Host => Err(Failure::Message(format!(
+            "{} is a module for a kernel: --target=host needs the script",
+            file.display()
+        ))),
         Input::Module(file, words) => Ok(Next::RunPrebuilt(file.to_owned(), words.to_owned())),
         Input::Script(script) => translate_and_build(options, console, script),
     }
