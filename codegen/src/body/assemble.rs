@@ -98,6 +98,7 @@ pub(crate) fn emit(
         helper_names: BTreeMap::new(),
         extra_places: Vec::new(),
         walks: BTreeMap::new(),
+        sorts: Vec::new(),
     };
     emitter.emit()
 }

@@ -136,6 +136,19 @@ impl BodyEmitter<'_> {
         if self.held.is_empty() {
             self.push(interrupts_on());
         }
+        self.sort_unlocked();
+    }
+
+    /// Sorts the snapshots of arrays whose lock is not held any more.
+    fn sort_unlocked(&mut self) {
+        for (array, sort) in std::mem::take(&mut self.sorts) {
+            let lock = self.facts().lock_of(array).map(Lock::Global);
+            if self.held.iter().any(|(held, _)| Some(*held) == lock) {
+                self.sorts.push((array, sort));
+            } else {
+                self.push(sort);
+            }
+        }
     }
 
     fn release(&self, held: Held) -> Stmt {

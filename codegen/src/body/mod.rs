@@ -13,7 +13,7 @@ mod walking;
 
 use std::collections::BTreeMap;
 
-use xlate_ir::entities::{Block, Value};
+use xlate_ir::entities::{Block, Global, Value};
 use xlate_ir::module::Body;
 use xlate_ir::types::{Pos, Type};
 
@@ -85,6 +85,8 @@ struct BodyEmitter<'a> {
     /// Places that belong to no variable.
     extra_places: Vec<Place>,
     walks: BTreeMap<Value, walking::Walk>,
+    /// Snapshots that are sorted when the lock of their array is released.
+    sorts: Vec<(Global, Stmt)>,
 }
 
 impl<'a> BodyEmitter<'a> {

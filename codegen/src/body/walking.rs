@@ -40,7 +40,7 @@ impl BodyEmitter<'_> {
         });
         match &snapshot {
             Some((snapshot, index)) => {
-                self.fill(snapshot, &name, &entry, spec);
+                self.fill(snapshot, &name, &entry, spec, self.is_unlocked_after(inst, spec.global));
                 self.push(Stmt::Assign(Expr::atom(index), Expr::Long(0)));
             }
             None => self.push(Stmt::Assign(Expr::atom(&entry), Expr::atom("NULL"))),
@@ -56,8 +56,22 @@ impl BodyEmitter<'_> {
         }
     }
 
-    /// Copies the entries of the slice to the snapshot, and sorts them.
-    fn fill(&mut self, snapshot: &str, array: &str, entry: &str, spec: &IterSpec) {
+    /// Whether the lock of an array is released in the block of the walk's start, behind it, with
+    /// nothing done to the walk before that.
+    fn is_unlocked_after(&self, begin: Inst, array: Global) -> bool {
+        let body = self.body;
+        let insts = &body.blocks[self.block].insts;
+        let wanted = self.facts().lock_of(array);
+        let walks = |op: &Op| self.facts().effects(op).advances;
+        let rest = insts.iter().skip_while(|&&inst| inst != begin).skip(1);
+        rest.map(|&inst| &body.insts[inst].op).take_while(|op| !walks(op)).any(
+            |op| matches!(op, Op::Unlock(locks) if locks.iter().any(|&lock| wanted == Some(lock))),
+        )
+    }
+
+    /// Copies the entries of the slice to the snapshot, and sorts them: when the array's lock is
+    /// released, if that is soon.
+    fn fill(&mut self, snapshot: &str, array: &str, entry: &str, spec: &IterSpec, later: bool) {
         self.needs.headers.insert("snapshot.h");
         let address = Expr::atom(snapshot).address();
         self.call("xl_snapshot_clear", vec![address.clone()]);
@@ -70,7 +84,12 @@ impl BodyEmitter<'_> {
         self.push(Stmt::Each { head, body });
         if let Some((key, descending)) = spec.sort {
             let order = self.needs.order(spec.global, key, descending);
-            self.call("xl_snapshot_sort", vec![address, Expr::atom(order)]);
+            let sort = Stmt::call("xl_snapshot_sort", vec![address, Expr::atom(order)]);
+            if later {
+                self.sorts.push((spec.global, sort));
+            } else {
+                self.push(sort);
+            }
         }
     }
 
