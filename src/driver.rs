@@ -10,7 +10,7 @@ use xlate_codegen::{EmitError, EmitOptions, Emitted};
 use xlate_elaborate::listing;
 use xlate_elaborate::program::Program;
 use xlate_ir::module::Module;
-use xlate_report::explore::{Subject, page};
+use xlate_report::explore::{Recorder, Subject, page};
 use xlate_run::{BuiltModule, Cache, HostProgram, Interrupts};
 use xlate_symbols::{Kernel, KernelSpec};
 
@@ -219,7 +219,10 @@ fn translate(
     if let Some(command) = &options.bisect {
         return print(&bisect(options, console, &module, translator.macros(), command)?);
     }
-    let (said, recorder) = optimize(options, console, translator.sources(), &mut module)?;
+    let recorder = || Recorder::new(&module, emit_options(translator.macros()));
+    let mut recorder = options.explore.is_some().then(recorder);
+    let sources = translator.sources();
+    let said = optimize(options, console, sources, recorder.as_mut(), &mut module)?;
     match emitted {
         Some(Emit::Ir) => return print(&xlate_ir::text::print(&module)),
         Some(Emit::Cfg) => return print(&xlate_report::graph::control_flow(&module)),
@@ -228,13 +231,8 @@ fn translate(
     let source =
         emit(&module, translator.macros()).map_err(|error| translator.refuse(&program, error))?;
     if let (Some(recorder), Some(file)) = (recorder, &options.explore) {
-        let subject = Subject {
-            title: &name,
-            generator: GENERATOR,
-            module: &module,
-            emitted: &source,
-            remarks: &said.remarks,
-        };
+        let subject =
+            Subject { title: &name, generator: GENERATOR, module: &module, remarks: &said.remarks };
         let script = |name: &str| text_of(translator.sources(), name);
         write_result(&page(recorder, &subject, script), Some(file))?;
         return Ok(None);
@@ -249,12 +247,15 @@ fn translate(
 /// # Errors
 /// As [`xlate_codegen::emit`].
 pub(crate) fn emit(module: &Module, macros: &[(String, String)]) -> Result<Emitted, EmitError> {
-    let options = EmitOptions {
+    xlate_codegen::emit(module, &emit_options(macros))
+}
+
+fn emit_options(macros: &[(String, String)]) -> EmitOptions {
+    EmitOptions {
         generator: GENERATOR.to_owned(),
         macros: macros.to_vec(),
         ..EmitOptions::default()
-    };
-    xlate_codegen::emit(module, &options)
+    }
 }
 
 fn report(options: &Options, console: Console, pass: Running, what: &str) {

@@ -14,8 +14,8 @@ use crate::Failure;
 use crate::cli::Options;
 use crate::console::Console;
 
-/// Runs the optimization passes that the options ask for, and prints what these ask to see of them;
-/// for `--explore`, gives a record of them too.
+/// Runs the optimization passes that the options ask for, with a recorder if there is one, and prints
+/// what the options ask to see of them.
 /// `sources` has the scripts.
 ///
 /// # Errors
@@ -25,10 +25,10 @@ pub fn optimize(
     options: &Options,
     console: Console,
     sources: &SourceMap,
+    recorder: Option<&mut Recorder>,
     module: &mut Module,
-) -> Result<(Report, Option<Recorder>), Failure> {
+) -> Result<Report, Failure> {
     let pipeline = pipeline(options)?;
-    let recorder = options.explore.as_ref().map(|_| Recorder::new(module));
     let mut observer = Watcher { options, console, before: None, recorder };
     let mut how = manager::Options { bisect_limit: options.opt_bisect_limit, ..Default::default() };
     how.verify_each |= options.verify_each;
@@ -46,7 +46,7 @@ pub fn optimize(
     if options.time_passes {
         console.text(&xlate_report::time::passes(&report));
     }
-    Ok((report, observer.recorder))
+    Ok(report)
 }
 
 /// The text of a script that has been read.
@@ -106,7 +106,7 @@ struct Watcher<'o> {
     console: Console,
     /// The IR before the pass that runs, if its changes are to be shown.
     before: Option<String>,
-    recorder: Option<Recorder>,
+    recorder: Option<&'o mut Recorder>,
 }
 
 impl Observer for Watcher<'_> {

@@ -138,7 +138,8 @@ impl Explorer {
             assert!(ir.contains(line.as_str()), "{line} is in the IR:\n{ir}");
         }
         let c = xlate(&["--emit=c", &self.script]);
-        assert_eq!(self.texts("#c .line"), c.lines().collect::<Vec<_>>());
+        assert_eq!(self.texts("#c .line:not(.del)"), c.lines().collect::<Vec<_>>());
+        assert!(!c.contains("g_mask"), "the global is folded");
         let blocks = ir.split("handler @h0").nth(1).expect("a handler").split("\n}").next();
         let blocks = blocks.expect("a body").lines().filter(|line| line.starts_with('b')).count();
         assert_eq!(self.blocks_drawn(), blocks as u64);
@@ -161,6 +162,8 @@ impl Explorer {
         let lowered = xlate(&["--emit=ir", "-O0", &self.script]);
         assert!(ir.iter().any(|line| line.contains("load @mask")), "{ir:?}");
         assert!(lowered.contains("load @mask"));
+        let c = xlate(&["--emit=c", "-O0", &self.script]);
+        assert_eq!(self.texts("#c .line"), c.lines().collect::<Vec<_>>(), "C of the same step");
         // The pass that folds the global, by a click on its name.
         let fold = "[...document.querySelectorAll('#steps button.changes')].find((b) => \
                     b.textContent.startsWith('global-constness'))";
@@ -353,7 +356,7 @@ impl Explorer {
 /// The first row of a panel whose text has a part, as an expression.
 fn row(panel: &str, part: &str) -> String {
     format!(
-        "[...document.querySelectorAll('#{panel} .line')].find((row) => \
+        "[...document.querySelectorAll('#{panel} .line:not(.del)')].find((row) => \
          row.textContent.includes('{part}'))"
     )
 }

@@ -29,26 +29,21 @@ fn modules() -> Vec<(String, Module)> {
     paths.into_iter().map(read).collect()
 }
 
-/// The data of the page of a module, the module after all passes, and the lines of its C.
-fn explored(name: &str, mut module: Module) -> (Value, Module, usize) {
-    let mut recorder = Recorder::new(&module);
+/// The data of the page of a module, the module after all passes, and its C.
+fn explored(name: &str, mut module: Module) -> (Value, Module, String) {
+    let mut recorder = Recorder::new(&module, EmitOptions::default());
     let options = Options { verify_each: false, bisect_limit: None };
     let report = run(&mut module, &Pipeline::standard(), &options, &mut recorder)
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let emitted = xlate_codegen::emit(&module, &EmitOptions::default())
         .unwrap_or_else(|error| panic!("{name}: {error}"));
-    let subject = Subject {
-        title: name,
-        generator: "xlate",
-        module: &module,
-        emitted: &emitted,
-        remarks: &report.remarks,
-    };
+    let subject =
+        Subject { title: name, generator: "xlate", module: &module, remarks: &report.remarks };
     let page = page(recorder, &subject, |_| None);
     let (_, rest) = page.split_once("id=\"data\">").expect("data");
     let (json, _) = rest.split_once("</script>").expect("an end");
     let data = serde_json::from_str(json).unwrap_or_else(|error| panic!("{name}: {error}"));
-    (data, module, emitted.c.lines().count())
+    (data, module, emitted.c)
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -59,11 +54,11 @@ fn number(value: &Value) -> usize {
     value.as_u64().expect("a number") as usize
 }
 
-/// The last texts of a unit; none if it is gone.
-fn last_lines<'d>(data: &'d Value, unit: &Value) -> Vec<&'d str> {
-    let last = list(&unit["versions"]).last().expect("a version");
+/// The texts of the last of some versions, of the lines given; none if it is gone.
+fn last_lines<'d>(lines: &'d Value, versions: &Value) -> Vec<&'d str> {
+    let last = list(versions).last().expect("a version");
     let rows = list(&last["rows"]).iter().map(number).filter(|row| row % 3 != 2);
-    rows.map(|row| data["lines"][row / 3][0].as_str().expect("a text")).collect()
+    rows.map(|row| lines[row / 3][0].as_str().expect("a text")).collect()
 }
 
 fn check_graph(name: &str, flow: &Value, rows: usize) {
@@ -89,12 +84,12 @@ fn check_graph(name: &str, flow: &Value, rows: usize) {
 fn pages_fit_together() {
     let mut graphs = 0;
     for (name, module) in modules() {
-        let (data, after, c_lines) = explored(&name, module);
+        let (data, after, c) = explored(&name, module);
         let expected: BTreeSet<String> =
             after.handlers.iter().map(|(id, _)| text::print_handler(&after, id)).collect();
         let expected: BTreeSet<usize> = expected.iter().map(|text| text.lines().count()).collect();
         for unit in list(&data["units"]) {
-            let lines = last_lines(&data, unit);
+            let lines = last_lines(&data["lines"], &unit["versions"]);
             let gone = list(&unit["versions"]).last().expect("a version")["gone"] == true;
             assert_eq!(gone, lines.is_empty(), "{name}: {unit}");
             if unit["kind"] == "handler" && !gone {
@@ -110,9 +105,9 @@ fn pages_fit_together() {
             }
         }
         let positions = list(&data["positions"]).len();
-        for origin in list(&data["c"]["origins"]) {
-            assert!((1..=c_lines).contains(&number(&origin[0])), "{name}: {origin}");
-            assert!(list(&origin[1]).iter().all(|pos| number(pos) < positions), "{name}: {origin}");
+        assert_eq!(last_lines(&data["c_lines"], &data["c"]), c.lines().collect::<Vec<_>>());
+        for line in list(&data["c_lines"]) {
+            assert!(list(&line[1]).iter().all(|pos| number(pos) < positions), "{name}: {line}");
         }
         assert_eq!(list(&data["plan"]["globals"]).len(), after.globals.len(), "{name}");
     }

@@ -1,7 +1,8 @@
-//! Lines of IR and positions, each kept once and named by number.
+//! Lines of IR and C and positions, each kept once and named by number.
 
 use std::collections::BTreeMap;
 
+use xlate_codegen::Emitted;
 use xlate_ir::entities::{Entity, File};
 use xlate_ir::types::Pos;
 
@@ -10,6 +11,8 @@ use xlate_ir::types::Pos;
 pub(super) struct Lines {
     lines: Vec<(String, i64)>,
     line_numbers: BTreeMap<(String, i64), usize>,
+    c_lines: Vec<(String, Vec<i64>)>,
+    c_numbers: BTreeMap<(String, Vec<i64>), usize>,
     positions: Vec<Pos>,
     position_numbers: BTreeMap<Pos, usize>,
 }
@@ -27,6 +30,29 @@ impl Lines {
         self.lines.len() - 1
     }
 
+    /// The numbers of the lines of a C file, of which each knows the positions that it comes from.
+    pub(super) fn c_file(&mut self, emitted: &Emitted) -> Vec<usize> {
+        let mut origins = emitted.origins.iter().peekable();
+        let mut numbers = Vec::new();
+        for (line, at) in emitted.c.lines().zip(1..) {
+            let mut positions = Vec::new();
+            while let Some((_, pos)) = origins.next_if(|(line, _)| *line == at) {
+                positions.push(self.position(Some(*pos)));
+            }
+            numbers.push(self.c_line((line.to_owned(), positions)));
+        }
+        numbers
+    }
+
+    fn c_line(&mut self, line: (String, Vec<i64>)) -> usize {
+        if let Some(&number) = self.c_numbers.get(&line) {
+            return number;
+        }
+        self.c_lines.push(line.clone());
+        self.c_numbers.insert(line, self.c_lines.len() - 1);
+        self.c_lines.len() - 1
+    }
+
     /// The text of a line, its position left out.
     pub(super) fn text(&self, number: usize) -> &str {
         &self.lines[number].0
@@ -42,10 +68,18 @@ impl Lines {
         number as i64
     }
 
-    /// The lines, each with the number of its position, and the positions.
-    pub(super) fn finish(self) -> (Vec<(String, i64)>, Vec<Pos>) {
-        (self.lines, self.positions)
+    /// The lines of IR, each with the number of its position; those of C, with the numbers of
+    /// theirs; and the positions.
+    pub(super) fn finish(self) -> Finished {
+        Finished { ir: self.lines, c: self.c_lines, positions: self.positions }
     }
+}
+
+/// All that has come up.
+pub(super) struct Finished {
+    pub(super) ir: Vec<(String, i64)>,
+    pub(super) c: Vec<(String, Vec<i64>)>,
+    pub(super) positions: Vec<Pos>,
 }
 
 /// A line of the text form without the position at its end, and that. A brace may follow the position.
@@ -93,7 +127,19 @@ mod tests {
         assert_eq!(lines.line("  ret @f0:1:1"), first);
         assert_ne!(lines.line("  ret @f0:1:2"), first);
         assert_eq!(lines.text(first), "  ret");
-        let (texts, positions) = lines.finish();
-        assert_eq!((texts.len(), positions.len()), (2, 2));
+        let finished = lines.finish();
+        assert_eq!((finished.ir.len(), finished.positions.len()), (2, 2));
+    }
+
+    #[test]
+    fn lines_of_c_know_their_positions() {
+        let pos = |line| Pos { file: File::from_index(0), line, column: 1 };
+        let c = "a\n}\na\n}\n".to_owned();
+        let origins = vec![(1, pos(3)), (1, pos(4)), (3, pos(4))];
+        let mut lines = Lines::default();
+        let file = lines.c_file(&Emitted { c, origins, frames: Vec::new() });
+        assert_eq!(file, [0, 1, 2, 1]);
+        let expected = [("a", vec![0, 1]), ("}", vec![]), ("a", vec![1])];
+        assert_eq!(lines.finish().c, expected.map(|(text, places)| (text.to_owned(), places)));
     }
 }

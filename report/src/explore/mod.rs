@@ -12,7 +12,6 @@ mod record;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use xlate_codegen::Emitted;
 use xlate_ir::entities::File;
 use xlate_ir::module::Module;
 use xlate_ir::types::Pos;
@@ -20,10 +19,10 @@ use xlate_passes::remarks::Remark;
 
 use crate::remarks::kind_name;
 use flow::NODE_COLUMNS;
-use lines::Lines;
+use lines::{Finished, Lines};
 use plan::Plan;
 pub use record::Recorder;
-use record::{Step, Unit};
+use record::{Step, Unit, Version};
 
 const HTML: &str = include_str!("page.html");
 const CSS: &str = include_str!("page.css");
@@ -36,10 +35,8 @@ pub struct Subject<'a> {
     pub title: &'a str,
     /// The translator and its version.
     pub generator: &'a str,
-    /// The module that the C is of.
+    /// The module after all passes.
     pub module: &'a Module,
-    /// The C.
-    pub emitted: &'a Emitted,
     /// What the passes say.
     pub remarks: &'a [Remark],
 }
@@ -56,7 +53,10 @@ struct Data<'a> {
     lines: Vec<(String, i64)>,
     units: Vec<Unit>,
     steps: Vec<Step>,
-    c: CText<'a>,
+    /// Texts of lines of C, with the positions of each.
+    c_lines: Vec<(String, Vec<i64>)>,
+    /// The C after the steps that change it.
+    c: Vec<Version>,
     remarks: Vec<RemarkData<'a>>,
     plan: Plan,
     node_columns: usize,
@@ -66,13 +66,6 @@ struct Data<'a> {
 struct FileText<'a> {
     name: &'a str,
     text: &'a str,
-}
-
-#[derive(Serialize)]
-struct CText<'a> {
-    text: &'a str,
-    /// Lines counted from 1, with the positions that each comes from.
-    origins: Vec<(usize, Vec<i64>)>,
 }
 
 #[derive(Serialize)]
@@ -106,12 +99,11 @@ fn data<'s>(
     script: impl Fn(&str) -> Option<&'s str>,
 ) -> String {
     let shown_by = recorder.units_of_handlers(subject.module);
-    let Recorder { mut lines, units, steps, .. } = recorder;
+    let Recorder { mut lines, units, steps, c, .. } = recorder;
     let units: Vec<Unit> = units.into_iter().map(|tracked| tracked.unit).collect();
-    let c = c_text(subject.emitted, &mut lines);
     let remarks = remarks(subject.remarks, &mut lines);
     let plan = Plan::of(subject.module, &shown_by, &mut lines);
-    let (texts, positions) = lines.finish();
+    let Finished { ir, c: c_lines, positions } = lines.finish();
     let mut files = Files::default();
     let positions =
         positions.iter().map(|pos| (files.number(pos.file), pos.line, pos.column)).collect();
@@ -124,9 +116,10 @@ fn data<'s>(
         generator: subject.generator,
         files: files.order.iter().map(text_of).collect(),
         positions,
-        lines: texts,
+        lines: ir,
         units,
         steps,
+        c_lines,
         c,
         remarks,
         plan,
@@ -150,18 +143,6 @@ impl Files {
             self.order.len() - 1
         })
     }
-}
-
-fn c_text<'a>(emitted: &'a Emitted, lines: &mut Lines) -> CText<'a> {
-    let mut origins: Vec<(usize, Vec<i64>)> = Vec::new();
-    for &(line, pos) in &emitted.origins {
-        let pos = lines.position(Some(pos));
-        match origins.last_mut().filter(|(last, _)| *last == line) {
-            Some((_, places)) => places.push(pos),
-            None => origins.push((line, vec![pos])),
-        }
-    }
-    CText { text: &emitted.c, origins }
 }
 
 fn remarks<'a>(remarks: &'a [Remark], lines: &mut Lines) -> Vec<RemarkData<'a>> {
@@ -214,15 +195,13 @@ mod tests {
              \x20 ret\n}\n",
         )
         .expect("a module");
-        let mut recorder = Recorder::new(&module);
+        let mut recorder = Recorder::new(&module, EmitOptions::default());
         let report = run(&mut module, &Pipeline::standard(), &Options::default(), &mut recorder)
             .expect("the passes run");
-        let emitted = xlate_codegen::emit(&module, &EmitOptions::default()).expect("it is emitted");
         let subject = Subject {
             title: "a<b>.stp",
             generator: "xlate",
             module: &module,
-            emitted: &emitted,
             remarks: &report.remarks,
         };
         page(recorder, &subject, |name| (name == "a.stp").then_some(SCRIPT))
@@ -282,14 +261,10 @@ mod tests {
     #[test]
     fn c_lines_and_the_plan_name_places() {
         let data = embedded(&explored());
-        let lines: Vec<&str> = data["c"]["text"].as_str().expect("C").lines().collect();
-        let update = lines
-            .iter()
-            .position(|line| line.contains("xl_shard_add(g_n, 6)"))
-            .expect("the update");
-        let origins = data["c"]["origins"].as_array().expect("origins");
-        let origin = origins.iter().find(|o| o[0] == update + 1).expect("a place");
-        let position = &data["positions"][origin[1][0].as_u64().expect("a number") as usize];
+        let lines = data["c_lines"].as_array().expect("lines");
+        let text = |line: &serde_json::Value| line[0].as_str().unwrap_or_default().to_owned();
+        let update = lines.iter().find(|line| text(line).contains("g_n, 6)")).expect("the update");
+        let position = &data["positions"][update[1][0].as_u64().expect("a number") as usize];
         assert_eq!(position[1], 2, "line 2 of the script");
         let plan = &data["plan"];
         assert_eq!(plan["handlers"][0]["name"], "timer.profile");

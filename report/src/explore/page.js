@@ -36,10 +36,8 @@
   const unit = () => data.units[state.unit];
   const baseName = (name) => name.replace(/^.*\//, "");
 
-  /** What a unit looks like after a step: its newest version so far. */
-  function versionAt(which, step) {
-    return which.versions.findLast((version) => version.step <= step);
-  }
+  /** What something looks like after a step: its newest version so far. */
+  const versionAt = (versions, step) => versions.findLast((version) => version.step <= step);
 
   // Panels of lines.
 
@@ -73,7 +71,7 @@
             "aria-label": `${said}${line.text.trim() || "empty line"}`,
           },
           make("span", { class: "no", "aria-hidden": "true" }, String(line.number ?? "")),
-          this.id === "ir" ? make("span", { class: "mark", "aria-hidden": "true" }, line.mark) : "",
+          this.id !== "script" ? make("span", { class: "mark", "aria-hidden": "true" }, line.mark) : "",
           make("span", { class: "text" }, line.text),
         );
         rows.append(line.row, ...(line.after ?? []));
@@ -198,37 +196,41 @@
     paint();
   }
 
-  function showC() {
-    const keys = new Map(data.c.origins.map(([line, positions]) => [line, keysOf(positions)]));
-    c.show(
-      data.c.text.replace(/\n$/, "").split("\n").map((text, n) => (
-        { text, number: n + 1, keys: keys.get(n + 1) ?? [], mark: "" })),
-    );
-  }
-
-  function irRows() {
-    const version = versionAt(unit(), state.step);
+  /** What a version of some lines shows in the step at hand: differences only where it is new. */
+  function rowsOf(version, lines) {
     if (!version) return [];
-    const isNow = version.step === state.step;
+    let number = 0;
     const rows = version.rows.map((row) => {
-      const [text, pos] = data.lines[Math.floor(row / 3)];
-      return { text, keys: keysOf([pos]), mark: [" ", "+", "-"][row % 3] };
+      const [text, positions] = lines[Math.floor(row / 3)];
+      const mark = [" ", "+", "-"][row % 3];
+      if (mark !== "-") number += 1;
+      return { text, number: mark === "-" ? "" : number, keys: keysOf([positions].flat()), mark };
     });
-    if (isNow) return rows;
+    if (version.step === state.step) return rows;
     return rows.filter((row) => row.mark !== "-").map((row) => ({ ...row, mark: " " }));
   }
 
-  function showIr() {
-    const version = versionAt(unit(), state.step);
-    ir.show(irRows());
+  /** How a version differs from the one before. */
+  function noteOf(version) {
     const isNow = version?.step === state.step;
-    $("ir-note").textContent = !version || (version.gone && !isNow)
-      ? "it is gone"
-      : version.gone
-        ? "dropped in this step"
-        : isNow && state.step > 0
-          ? `${version.added} added, ${version.removed} removed`
-          : state.step > 0 ? "not changed in this step" : "";
+    if (!version || (version.gone && !isNow)) return "it is gone";
+    if (version.gone) return "dropped in this step";
+    if (state.step === 0) return "";
+    return isNow ? `${version.added} added, ${version.removed} removed` : "not changed in this step";
+  }
+
+  const irRows = () => rowsOf(versionAt(unit().versions, state.step), data.lines)
+    .map((row) => ({ ...row, number: "" }));
+
+  function showIr() {
+    ir.show(irRows());
+    $("ir-note").textContent = noteOf(versionAt(unit().versions, state.step));
+  }
+
+  function showC() {
+    const version = versionAt(data.c, state.step);
+    c.show(rowsOf(version, data.c_lines));
+    $("c-note").textContent = noteOf(version);
   }
 
   // Steps.
@@ -276,8 +278,10 @@
     state.step = step;
     showSteps();
     showIr();
+    showC();
     showFlow();
     ir.scrollTo(state.kept);
+    c.scrollTo(state.kept.length ? state.kept : keysOf([unit().pos]));
     paint();
     remember();
   }
@@ -285,7 +289,7 @@
   // Control flow.
 
   function showFlow() {
-    const version = versionAt(unit(), state.step);
+    const version = versionAt(unit().versions, state.step);
     const flow = version && !version.gone && version.flow;
     if (!flow) {
       $("flow").replaceChildren(
@@ -443,6 +447,7 @@
     $("unit").value = String(which);
     showSteps();
     showIr();
+    showC();
     showFlow();
     const pos = unit().pos;
     const keys = keysOf([pos]);
@@ -530,7 +535,6 @@
   }));
   $("file").append(...data.files.map((file, n) => make("option", { value: n }, file.name)));
   showFile(0);
-  showC();
   showPlan();
   showRemarks();
   listen();

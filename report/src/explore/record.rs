@@ -1,7 +1,10 @@
 //! What passes do to each handler and function, step by step.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
+use xlate_codegen::EmitOptions;
 use xlate_ir::entities::Handler;
 use xlate_ir::module::{FunctionCode, Module, ProbePoint};
 use xlate_ir::text;
@@ -12,6 +15,10 @@ use xlate_passes::registry::Pass;
 use super::flow::{Flow, Node};
 use super::lines::Lines;
 
+/// Of texts that have more lines than this together, only the number of differences is told: finding
+/// where they are takes time that grows with the product of lines and differences.
+const MOST_LINES: usize = 4000;
+
 /// Watches passes. Handlers are followed by their probe points: numbers change when others are
 /// dropped, and what is merged goes on under the number of its twin.
 #[derive(Clone, Debug)]
@@ -19,6 +26,10 @@ pub struct Recorder {
     pub(super) lines: Lines,
     pub(super) units: Vec<Tracked>,
     pub(super) steps: Vec<Step>,
+    /// The C of the whole module after each step that changes it.
+    pub(super) c: Vec<Version>,
+    c_now: Option<Vec<usize>>,
+    how: EmitOptions,
 }
 
 /// What a person can pick, and how to find it in a module.
@@ -58,7 +69,7 @@ pub(super) struct Step {
 
 /// What a unit looked like after a step.
 #[derive(Clone, Serialize, Debug)]
-struct Version {
+pub(super) struct Version {
     step: usize,
     /// The numbers of its lines, times three; plus 1 for an added line, plus 2 for a removed one.
     rows: Vec<usize>,
@@ -70,10 +81,16 @@ struct Version {
 }
 
 impl Recorder {
-    /// Begins with a module that no pass has seen.
-    pub fn new(module: &Module) -> Recorder {
-        let mut recorder =
-            Recorder { lines: Lines::default(), units: Vec::new(), steps: Vec::new() };
+    /// Begins with a module that no pass has seen; `how` says how its C is emitted.
+    pub fn new(module: &Module, how: EmitOptions) -> Recorder {
+        let mut recorder = Recorder {
+            lines: Lines::default(),
+            units: Vec::new(),
+            steps: Vec::new(),
+            c: Vec::new(),
+            c_now: None,
+            how,
+        };
         for (handler, data) in module.handlers.iter() {
             let mut points = module.probes.iter().filter(|probe| probe.handler == handler);
             let Some(first) = points.next() else { continue };
@@ -115,6 +132,14 @@ impl Recorder {
                 tracked.unit.versions.push(version);
                 tracked.now = rows;
             }
+        }
+        // There is none if the script asks for what has no C; the last step says so to the user.
+        let emitted = xlate_codegen::emit(module, &self.how).ok();
+        let rows = emitted.map(|emitted| self.lines.c_file(&emitted));
+        if rows != self.c_now {
+            let version = Version::new(step, self.c_now.as_deref(), rows.as_deref(), None);
+            self.c.push(version);
+            self.c_now = rows;
         }
     }
 }
@@ -190,22 +215,42 @@ impl Version {
             version.rows = new.iter().map(|line| line * 3).collect();
             return version;
         }
+        if old.len() + new.len() > MOST_LINES {
+            version.rows = new.iter().map(|line| line * 3).collect();
+            version.added = missing_from(old, new);
+            version.removed = missing_from(new, old);
+            return version;
+        }
         for op in capture_diff_slices(Algorithm::Myers, old, new) {
             for change in op.iter_changes(old, new) {
-                version.rows.push(
-                    change.value() * 3
-                        + match change.tag() {
-                            ChangeTag::Equal => 0,
-                            ChangeTag::Insert => 1,
-                            ChangeTag::Delete => 2,
-                        },
-                );
+                let mark = match change.tag() {
+                    ChangeTag::Equal => 0,
+                    ChangeTag::Insert => 1,
+                    ChangeTag::Delete => 2,
+                };
+                version.rows.push(change.value() * 3 + mark);
                 version.added += usize::from(change.tag() == ChangeTag::Insert);
                 version.removed += usize::from(change.tag() == ChangeTag::Delete);
             }
         }
         version
     }
+}
+
+/// How many of some lines others do not have, each counted as often as it stands.
+fn missing_from(others: &[usize], lines: &[usize]) -> usize {
+    let mut left: BTreeMap<usize, usize> = BTreeMap::new();
+    for line in others {
+        *left.entry(*line).or_default() += 1;
+    }
+    let is_missing = |line: &&usize| match left.get_mut(*line) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    };
+    lines.iter().filter(is_missing).count()
 }
 
 impl Node {
@@ -254,7 +299,7 @@ b0:
     #[test]
     fn handlers_are_followed_by_their_probe_points() {
         let mut module = text::parse(TEXT).expect("a module");
-        let mut recorder = Recorder::new(&module);
+        let mut recorder = Recorder::new(&module, EmitOptions::default());
         let pipeline = Pipeline::parse("empty-handlers,duplicate-handlers").expect("passes");
         run(&mut module, &pipeline, &Options::default(), &mut recorder).expect("they run");
         let names: Vec<&str> = recorder.units.iter().map(|unit| unit.unit.name.as_str()).collect();
@@ -274,6 +319,16 @@ b0:
         assert_eq!(last(1), (1, false, Some("handler @h0 {".to_owned())), "another number");
         assert_eq!(last(2), (2, false, Some("handler @h0 {".to_owned())), "merged");
         assert_eq!(last(3).0, 2, "the tables changed with the handlers");
+    }
+
+    #[test]
+    fn of_long_texts_differences_are_only_counted() {
+        let old: Vec<usize> = (0..MOST_LINES).collect();
+        let mut new = old.clone();
+        new[7] = 8;
+        let version = Version::new(1, Some(&old), Some(&new), None);
+        assert_eq!((version.added, version.removed), (1, 1));
+        assert_eq!(version.rows, new.iter().map(|line| line * 3).collect::<Vec<_>>());
     }
 
     #[test]
