@@ -15,6 +15,11 @@ pub(super) struct Lines {
     c_numbers: BTreeMap<(String, Vec<i64>), usize>,
     positions: Vec<Pos>,
     position_numbers: BTreeMap<Pos, usize>,
+    /// The number of each text, wherever it comes from.
+    texts: BTreeMap<String, usize>,
+    /// By line of IR, and by line of C: the number of its text.
+    ir_texts: Vec<usize>,
+    c_texts: Vec<usize>,
 }
 
 impl Lines {
@@ -25,6 +30,8 @@ impl Lines {
         if let Some(&number) = self.line_numbers.get(&line) {
             return number;
         }
+        let text = self.text_number(&line.0);
+        self.ir_texts.push(text);
         self.lines.push(line.clone());
         self.line_numbers.insert(line, self.lines.len() - 1);
         self.lines.len() - 1
@@ -48,9 +55,26 @@ impl Lines {
         if let Some(&number) = self.c_numbers.get(&line) {
             return number;
         }
+        let text = self.text_number(&line.0);
+        self.c_texts.push(text);
         self.c_lines.push(line.clone());
         self.c_numbers.insert(line, self.c_lines.len() - 1);
         self.c_lines.len() - 1
+    }
+
+    fn text_number(&mut self, text: &str) -> usize {
+        let next = self.texts.len();
+        *self.texts.entry(text.to_owned()).or_insert(next)
+    }
+
+    /// By line of IR, the number of its text: lines that differ in positions only have the same.
+    pub(super) fn ir_texts(&self) -> &[usize] {
+        &self.ir_texts
+    }
+
+    /// The same by line of C.
+    pub(super) fn c_texts(&self) -> &[usize] {
+        &self.c_texts
     }
 
     /// The text of a line, its position left out.
@@ -139,6 +163,7 @@ mod tests {
         let mut lines = Lines::default();
         let file = lines.c_file(&Emitted { c, origins, frames: Vec::new() });
         assert_eq!(file, [0, 1, 2, 1]);
+        assert_eq!(lines.c_texts(), [0, 1, 0]);
         let expected = [("a", vec![0, 1]), ("}", vec![]), ("a", vec![1])];
         assert_eq!(lines.finish().c, expected.map(|(text, places)| (text.to_owned(), places)));
     }

@@ -39,6 +39,10 @@
   /** What something looks like after a step: its newest version so far. */
   const versionAt = (versions, step) => versions.findLast((version) => version.step <= step);
 
+  /** Whether a version is another text, not only the same from other places. */
+  const isChange = (version) =>
+    version.step === 0 || version.gone || version.added + version.removed > 0;
+
   // Panels of lines.
 
   /** A panel that lists lines and keeps one of them active for the keyboard. */
@@ -216,7 +220,9 @@
     if (!version || (version.gone && !isNow)) return "it is gone";
     if (version.gone) return "dropped in this step";
     if (state.step === 0) return "";
-    return isNow ? `${version.added} added, ${version.removed} removed` : "not changed in this step";
+    return isNow && isChange(version)
+      ? `${version.added} added, ${version.removed} removed`
+      : "not changed in this step";
   }
 
   const irRows = () => rowsOf(versionAt(unit().versions, state.step), data.lines)
@@ -236,7 +242,8 @@
   // Steps.
 
   function showSteps() {
-    const versions = new Map(unit().versions.map((version) => [version.step, version]));
+    const versions = new Map(
+      unit().versions.filter(isChange).map((version) => [version.step, version]));
     const items = data.steps.map((step, n) => {
       const version = versions.get(n);
       const changes = n > 0 && version
@@ -267,7 +274,7 @@
   /** The step before or after this one, of those that are to be shown; null if there is none. */
   function stepFrom(direction) {
     const all = $("mine").checked
-      ? unit().versions.map((version) => version.step)
+      ? unit().versions.filter(isChange).map((version) => version.step)
       : data.steps.map((_, n) => n);
     const rest = all.filter((step) => (step - state.step) * direction > 0);
     return rest.length === 0 ? null : direction > 0 ? rest[0] : rest[rest.length - 1];

@@ -128,7 +128,8 @@ impl Recorder {
         for tracked in &mut self.units {
             let (rows, flow) = tracked.key.find(module, &mut self.lines);
             if rows != tracked.now {
-                let version = Version::new(step, tracked.now.as_deref(), rows.as_deref(), flow);
+                let (old, new) = (tracked.now.as_deref(), rows.as_deref());
+                let version = Version::new(step, old, new, self.lines.ir_texts(), flow);
                 tracked.unit.versions.push(version);
                 tracked.now = rows;
             }
@@ -137,7 +138,8 @@ impl Recorder {
         let emitted = xlate_codegen::emit(module, &self.how).ok();
         let rows = emitted.map(|emitted| self.lines.c_file(&emitted));
         if rows != self.c_now {
-            let version = Version::new(step, self.c_now.as_deref(), rows.as_deref(), None);
+            let (old, new) = (self.c_now.as_deref(), rows.as_deref());
+            let version = Version::new(step, old, new, self.lines.c_texts(), None);
             self.c.push(version);
             self.c_now = rows;
         }
@@ -201,36 +203,43 @@ fn number_all(text: &str, lines: &mut Lines) -> Vec<usize> {
 }
 
 impl Version {
+    /// What is new after a step; lines are compared by their `texts`.
     fn new(
         step: usize,
         old: Option<&[usize]>,
         new: Option<&[usize]>,
+        texts: &[usize],
         flow: Option<Flow>,
     ) -> Version {
         let is_first = old.is_none() && step == 0;
         let mut version =
             Version { step, rows: Vec::new(), added: 0, removed: 0, gone: new.is_none(), flow };
         let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
-        if is_first {
+        let texts_of = |lines: &[usize]| lines.iter().map(|line| texts[*line]).collect::<Vec<_>>();
+        let (old_texts, new_texts) = (texts_of(old), texts_of(new));
+        if is_first || old.len() + new.len() > MOST_LINES {
             version.rows = new.iter().map(|line| line * 3).collect();
+            if !is_first {
+                version.added = missing_from(&old_texts, &new_texts);
+                version.removed = missing_from(&new_texts, &old_texts);
+            }
             return version;
         }
-        if old.len() + new.len() > MOST_LINES {
-            version.rows = new.iter().map(|line| line * 3).collect();
-            version.added = missing_from(old, new);
-            version.removed = missing_from(new, old);
-            return version;
-        }
-        for op in capture_diff_slices(Algorithm::Myers, old, new) {
-            for change in op.iter_changes(old, new) {
+        for op in capture_diff_slices(Algorithm::Myers, &old_texts, &new_texts) {
+            for change in op.iter_changes(&old_texts, &new_texts) {
+                let line = match (change.new_index(), change.old_index()) {
+                    (Some(at), _) => new[at],
+                    (None, Some(at)) => old[at],
+                    (None, None) => continue,
+                };
                 let mark = match change.tag() {
                     ChangeTag::Equal => 0,
                     ChangeTag::Insert => 1,
                     ChangeTag::Delete => 2,
                 };
-                version.rows.push(change.value() * 3 + mark);
-                version.added += usize::from(change.tag() == ChangeTag::Insert);
-                version.removed += usize::from(change.tag() == ChangeTag::Delete);
+                version.rows.push(line * 3 + mark);
+                version.added += usize::from(mark == 1);
+                version.removed += usize::from(mark == 2);
             }
         }
         version
@@ -326,17 +335,23 @@ b0:
         let old: Vec<usize> = (0..MOST_LINES).collect();
         let mut new = old.clone();
         new[7] = 8;
-        let version = Version::new(1, Some(&old), Some(&new), None);
+        let version = Version::new(1, Some(&old), Some(&new), &old, None);
         assert_eq!((version.added, version.removed), (1, 1));
         assert_eq!(version.rows, new.iter().map(|line| line * 3).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_version_is_a_difference() {
-        let version = Version::new(3, Some(&[5, 6, 7]), Some(&[5, 8, 7]), None);
+        let texts: Vec<usize> = (0..10).collect();
+        let version = Version::new(3, Some(&[5, 6, 7]), Some(&[5, 8, 7]), &texts, None);
         assert_eq!((version.added, version.removed, version.gone), (1, 1, false));
         let mut rows = version.rows;
         rows[1..3].sort();
         assert_eq!(rows, [15, 20, 25, 21]);
+        // Line 9 is line 5 at another place.
+        let texts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 5];
+        let version = Version::new(3, Some(&[5, 7]), Some(&[9, 7]), &texts, None);
+        assert_eq!((version.added, version.removed), (0, 0));
+        assert_eq!(version.rows, [27, 21], "the new place");
     }
 }
