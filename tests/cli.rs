@@ -350,3 +350,26 @@ fn an_unwritable_cache_is_done_without() {
     assert!(stderr(&output).contains("warning: the cache "), "{}", stderr(&output));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
+
+/// `script`, of Debian's essential package `bsdutils`, runs a command on a terminal of its own.
+#[test]
+fn differences_and_remarks_are_coloured_on_a_terminal() {
+    let command = format!(
+        "{} -p3 --print-changed=global-constness --remarks=global-constness \
+         -e 'global a = 1 probe begin {{ println(a) }}' >/dev/null",
+        env!("CARGO_BIN_EXE_xlate")
+    );
+    let shown = |no_colour: &str| {
+        let mut terminal = Command::new("script");
+        terminal.args(["-qec", &command, "/dev/null"]).env("NO_COLOR", no_colour);
+        let output = terminal.stdin(Stdio::null()).output().expect("`script` is in bsdutils");
+        stdout(&output)
+    };
+    let coloured = shown("");
+    assert!(coloured.contains("\x1b[31m-  v0 = load @a"), "{coloured:?}");
+    assert!(coloured.contains("\x1b[32m+  v0 = const 1"), "{coloured:?}");
+    let remark = coloured.split("`a` is the constant 1").next().expect("a part");
+    assert!(remark.rsplit('\n').next().is_some_and(|line| line.contains("\x1b[")), "{coloured:?}");
+    let plain = shown("1");
+    assert!(plain.contains("-  v0 = load @a") && !plain.contains('\x1b'), "{plain:?}");
+}
