@@ -15,6 +15,7 @@ mod display;
 mod elaborate;
 mod embedded;
 mod finish;
+mod folder;
 mod iteration;
 mod library;
 mod points;

@@ -3,6 +3,7 @@
 //! All files are looked at quickly ([`scan`]); only those that define something the script uses,
 //! or something that those use, are parsed.
 
+use crate::folder::script_files;
 use crate::scan::{self, Names};
 use crate::walk::{self, Node};
 use std::borrow::Cow;
@@ -54,29 +55,15 @@ impl Library {
         }
     }
 
-    /// Adds all `.stp` and `.stpm` files in a folder and below, in the order of their names.
-    /// Files added first are searched first.
+    /// Adds all `.stp` and `.stpm` files in a folder and below, in the order of their names; each
+    /// folder once, whatever links lead to it. Files added first are searched first.
     ///
     /// # Errors
     /// The path that cannot be read, and why.
     pub fn add_folder(&mut self, folder: &Path, arch: &str) -> Result<(), (PathBuf, io::Error)> {
-        let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-        let mut paths: Vec<PathBuf> = match entries {
-            Ok(entries) => entries.iter().map(fs::DirEntry::path).collect(),
-            Err(error) => return Err((folder.into(), error)),
-        };
-        paths.sort();
-        for path in paths {
-            let inside = path.strip_prefix(folder).unwrap_or(&path);
-            if !fits(inside, arch) {
-                continue;
-            }
-            if path.is_dir() {
-                self.add_folder(&path, arch)?;
-            } else if path.extension().is_some_and(|ext| ext == "stp" || ext == "stpm") {
-                let text = fs::read(&path).map_err(|error| (path.clone(), error))?;
-                self.add(path.display().to_string(), Cow::Owned(text));
-            }
+        for path in script_files(folder, |inside| fits(inside, arch))? {
+            let text = fs::read(&path).map_err(|error| (path.clone(), error))?;
+            self.add(path.display().to_string(), Cow::Owned(text));
         }
         Ok(())
     }
