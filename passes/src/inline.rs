@@ -7,7 +7,7 @@
 
 use xlate_ir::cfg::Cfg;
 use xlate_ir::effects::{call_components, may_raise};
-use xlate_ir::entities::{Block, Entity, Function, Inst, Value};
+use xlate_ir::entities::{Block, Entity, Function, Value};
 use xlate_ir::instructions::{BlockCall, InstData, Op, Terminator};
 use xlate_ir::module::{BlockData, Body, FunctionCode, Module};
 use xlate_ir::types::Pos;
@@ -24,19 +24,18 @@ const LARGEST_BODY: usize = 2000;
 
 /// Runs the pass.
 pub(crate) fn run(cx: &mut ModuleContext<'_>) -> bool {
+    let mut inliner = Inliner::of(cx.module);
     let mut inlined = 0;
-    let components = call_components(cx.module);
-    let recursive: Vec<Function> =
-        components.iter().filter(|c| c.recursive).flat_map(|c| c.functions.clone()).collect();
-    for function in components.iter().flat_map(|c| &c.functions) {
-        let FunctionCode::Body(body) = &mut cx.module.functions[*function].code else { continue };
+    for function in std::mem::take(&mut inliner.order) {
+        let FunctionCode::Body(body) = &mut cx.module.functions[function].code else { continue };
         let mut body = std::mem::take(body);
-        inlined += inline_calls(cx, &mut body, &recursive);
-        cx.module.functions[*function].code = FunctionCode::Body(body);
+        inlined += inliner.inline_calls(cx, &mut body);
+        inliner.traits[function.index()] = Traits::of(&body);
+        cx.module.functions[function].code = FunctionCode::Body(body);
     }
     for handler in cx.module.handlers.iter().map(|(id, _)| id).collect::<Vec<_>>() {
         let mut body = std::mem::take(&mut cx.module.handlers[handler].body);
-        inlined += inline_calls(cx, &mut body, &recursive);
+        inlined += inliner.inline_calls(cx, &mut body);
         cx.module.handlers[handler].body = body;
     }
     cx.log.count("calls inlined", inlined);
@@ -45,23 +44,111 @@ pub(crate) fn run(cx: &mut ModuleContext<'_>) -> bool {
 
 /// A call that is to be inlined.
 struct Site {
-    block: Block,
+    /// Where its block is in the layout.
+    at: usize,
     index: usize,
     callee: Function,
     pos: Option<Pos>,
     why: &'static str,
 }
 
-fn inline_calls(cx: &mut ModuleContext<'_>, body: &mut Body, recursive: &[Function]) -> usize {
-    let mut count = 0;
-    while let Some(site) = find_site(cx.module, body, recursive) {
-        let data = &cx.module.functions[site.callee];
-        let FunctionCode::Body(callee) = &data.code else { break };
-        cx.log.applied(site.pos, format!("`{}` is inlined: {}", data.name, site.why));
-        inline(cx.module, body, &site, callee);
-        count += 1;
+/// What decides whether a function is inlined, besides the number of calls.
+#[derive(Clone, Copy, Default)]
+struct Traits {
+    size: usize,
+    /// Whether it is small and has no loop.
+    is_trivial: bool,
+}
+
+impl Traits {
+    fn of(body: &Body) -> Traits {
+        let size = size(body);
+        Traits { size, is_trivial: size <= SMALL && Cfg::of(body).components().is_empty() }
     }
-    count
+}
+
+/// What is known of the functions, by number.
+struct Inliner {
+    /// Callees before callers.
+    order: Vec<Function>,
+    recursive: Vec<bool>,
+    /// How often each is called in the module as it is now.
+    calls: Vec<usize>,
+    /// Of the functions that are done.
+    traits: Vec<Traits>,
+}
+
+impl Inliner {
+    fn of(module: &Module) -> Inliner {
+        let count = module.functions.len();
+        let mut inliner = Inliner {
+            order: Vec::with_capacity(count),
+            recursive: vec![false; count],
+            calls: vec![0; count],
+            traits: vec![Traits::default(); count],
+        };
+        for component in call_components(module) {
+            for function in component.functions {
+                inliner.recursive[function.index()] = component.recursive;
+                inliner.order.push(function);
+            }
+        }
+        for body in module.bodies() {
+            inliner.count_calls(body);
+        }
+        inliner
+    }
+
+    fn count_calls(&mut self, body: &Body) {
+        for (_, inst) in body.iter_insts() {
+            if let Op::Call(callee, _) = body.insts[inst].op {
+                self.calls[callee.index()] += 1;
+            }
+        }
+    }
+
+    fn inline_calls(&mut self, cx: &mut ModuleContext<'_>, body: &mut Body) -> usize {
+        let mut count = 0;
+        let mut body_size = size(body);
+        // What stands earlier in the layout stays as it is: calls only become more.
+        let mut from = 0;
+        while body_size <= LARGEST_BODY
+            && let Some(site) = self.find_site(cx.module, body, from)
+        {
+            let data = &cx.module.functions[site.callee];
+            let FunctionCode::Body(callee) = &data.code else { break };
+            cx.log.applied(site.pos, format!("`{}` is inlined: {}", data.name, site.why));
+            inline(cx.module, body, &site, callee);
+            self.calls[site.callee.index()] -= 1;
+            self.count_calls(callee);
+            body_size = body_size - 1 + self.traits[site.callee.index()].size;
+            from = site.at;
+            count += 1;
+        }
+        count
+    }
+
+    /// The first call to inline, from a block of the layout on.
+    fn find_site(&self, module: &Module, body: &Body, from: usize) -> Option<Site> {
+        for (at, &block) in body.layout.iter().enumerate().skip(from) {
+            for (index, &inst) in body.blocks[block].insts.iter().enumerate() {
+                let Op::Call(callee, _) = body.insts[inst].op else { continue };
+                let FunctionCode::Body(_) = &module.functions[callee].code else { continue };
+                // Callees that are not recursive are done.
+                if self.recursive[callee.index()] {
+                    continue;
+                }
+                let traits = self.traits[callee.index()];
+                let why = match traits.size {
+                    _ if traits.is_trivial => "it is small",
+                    ..=LARGE if self.calls[callee.index()] == 1 => "it is called once",
+                    _ => continue,
+                };
+                return Some(Site { at, index, callee, pos: body.insts[inst].pos, why });
+            }
+        }
+        None
+    }
 }
 
 /// The number of instructions, constants not counted: they become part of others.
@@ -69,45 +156,10 @@ fn size(body: &Body) -> usize {
     body.iter_insts().filter(|&(_, inst)| !matches!(body.insts[inst].op, Op::Const(_))).count()
 }
 
-fn has_loop(body: &Body) -> bool {
-    !Cfg::of(body).components().is_empty()
-}
-
-fn find_site(module: &Module, body: &Body, recursive: &[Function]) -> Option<Site> {
-    if size(body) > LARGEST_BODY {
-        return None;
-    }
-    for &block in &body.layout {
-        for (index, &inst) in body.blocks[block].insts.iter().enumerate() {
-            let Op::Call(callee, _) = body.insts[inst].op else { continue };
-            let FunctionCode::Body(code) = &module.functions[callee].code else { continue };
-            // A body that is being worked on is taken out of the module and empty.
-            if code.layout.is_empty() || recursive.contains(&callee) {
-                continue;
-            }
-            let why = match size(code) {
-                ..=SMALL if !has_loop(code) => "it is small",
-                ..=LARGE if call_count(module, body, callee) == 1 => "it is called once",
-                _ => continue,
-            };
-            return Some(Site { block, index, callee, pos: body.insts[inst].pos, why });
-        }
-    }
-    None
-}
-
-/// How often a function is called in a module from which one body is taken out.
-fn call_count(module: &Module, taken: &Body, callee: Function) -> usize {
-    let calls = |body: &Body| {
-        let is_call = |inst: Inst| matches!(body.insts[inst].op, Op::Call(f, _) if f == callee);
-        body.iter_insts().filter(|&(_, inst)| is_call(inst)).count()
-    };
-    module.bodies().map(calls).sum::<usize>() + calls(taken)
-}
-
 /// Puts a copy of the callee in the place of a call.
 fn inline(module: &Module, body: &mut Body, site: &Site, callee: &Body) {
-    let call = body.blocks[site.block].insts[site.index];
+    let block = body.layout[site.at];
+    let call = body.blocks[block].insts[site.index];
     let InstData { op, result, .. } = body.insts[call].clone();
     let Op::Call(_, args) = op else { return };
     let (after, catch) = split_after(body, site, result);
@@ -116,16 +168,15 @@ fn inline(module: &Module, body: &mut Body, site: &Site, callee: &Body) {
     copy.catch = catch;
     copy.blocks(module, body, callee);
     let entry = copy.block(callee.entry());
-    body.blocks[site.block].terminator = Terminator::Jump(BlockCall::plain(entry));
-    let at = body.layout.iter().position(|&block| block == site.block);
-    let at = at.map_or(body.layout.len(), |at| at + 1);
+    body.blocks[block].terminator = Terminator::Jump(BlockCall::plain(entry));
+    let at = site.at + 1;
     body.layout.splice(at..at, copy.made.into_iter().chain([after]));
 }
 
 /// Takes the call and what follows it off its block: the block that goes on after the call, with its
 /// result as parameter, and the catch that the call raises to.
 fn split_after(body: &mut Body, site: &Site, result: Option<Value>) -> (Block, Option<BlockCall>) {
-    let data = &mut body.blocks[site.block];
+    let data = &mut body.blocks[body.layout[site.at]];
     let rest = data.insts.split_off(site.index + 1);
     data.insts.pop();
     let terminator = std::mem::replace(&mut data.terminator, Terminator::Unreachable);
