@@ -60,16 +60,8 @@ impl Body<'_, '_> {
         let kind = match source.kind {
             HistogramKind::Log => Histogram::Log,
             HistogramKind::Linear { start, stop, interval } => {
-                let buckets = i128::from(stop) - i128::from(start);
-                if interval <= 0 || start >= stop || buckets / i128::from(interval) > 4096 {
-                    self.cx
-                        .error(
-                            source.span,
-                            "the buckets of the histogram make no sense",
-                            "with these numbers",
-                        )
-                        .notes
-                        .push("give the low end, a higher high end, a width, and at most 4096 buckets".into());
+                if let Err((message, label, note)) = buckets(start, stop, interval) {
+                    self.cx.error(source.span, message, label).notes.push(note);
                     return None;
                 }
                 Histogram::Linear { low: start, high: stop, width: interval }
@@ -118,5 +110,56 @@ pub(super) fn field(op: StatOp) -> StatField {
         StatOp::Max => StatField::Max,
         StatOp::Avg => StatField::Avg,
         StatOp::Variance => StatField::Variance(0),
+    }
+}
+
+/// The most buckets of a linear histogram.
+const MOST_BUCKETS: i128 = 4096;
+
+/// Checks the numbers of `@hist_linear`; the error is a message, what to say beside the numbers, and
+/// a way out.
+fn buckets(start: i64, stop: i64, interval: i64) -> Result<(), (String, String, String)> {
+    let way_out = "write @hist_linear(x, LOW, HIGH, WIDTH)".to_owned();
+    if interval <= 0 {
+        let message = "the buckets of a histogram are at least 1 wide".to_owned();
+        return Err((message, format!("these are {interval} wide"), way_out));
+    }
+    if start >= stop {
+        let message = "a histogram ends above where it begins".to_owned();
+        return Err((message, format!("this goes from {start} to {stop}"), way_out));
+    }
+    let range = i128::from(stop) - i128::from(start);
+    let count = range / i128::from(interval);
+    if count > MOST_BUCKETS {
+        return Err((
+            format!("a histogram has at most {MOST_BUCKETS} buckets"),
+            format!("this asks for {count}"),
+            format!("make them at least {} wide", range / (MOST_BUCKETS + 1) + 1),
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_histograms_are_checked() {
+        let said = |start, stop, interval| {
+            let (message, label, note) = buckets(start, stop, interval).expect_err("refused");
+            format!("{message}; {label}; {note}")
+        };
+        assert_eq!(
+            said(0, 10_000_000, 1),
+            "a histogram has at most 4096 buckets; this asks for 10000000; \
+             make them at least 2441 wide"
+        );
+        assert_eq!(buckets(0, 10_000_000, 2441), Ok(()));
+        assert!(buckets(0, 10_000_000, 2440).is_err());
+        assert_eq!(buckets(i64::MIN, i64::MAX, i64::MAX), Ok(()));
+        assert!(said(i64::MIN, i64::MAX, 1).contains("this asks for 18446744073709551615"));
+        assert!(said(5, 5, 1).contains("this goes from 5 to 5"));
+        assert!(said(0, 5, -1).contains("these are -1 wide"));
     }
 }
