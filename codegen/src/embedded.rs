@@ -10,6 +10,7 @@ use xlate_ir::types::{ElementType, Type};
 use crate::body::{Shared, Signature, is_words};
 use crate::c::expr::has_word;
 use crate::c::literal;
+use crate::c::verbatim::laid_out;
 use crate::names::identifier;
 use crate::needs::Needs;
 use crate::repr::Repr;
@@ -86,10 +87,8 @@ pub(crate) fn emit(
         name: shared.names.function(function).to_owned(),
         params,
     };
-    let body = format!(
-        "{{\n{start}\t{{\n{}\n\t}}\nout: __maybe_unused;\n{end}}}\n",
-        text.trim_matches('\n').trim_end()
-    );
+    let body =
+        format!("{{\n{start}\t{{\n{}\n\t}}\nout: __maybe_unused;\n{end}}}\n", laid_out(text, 1));
     (signature, macros, body)
 }
 

@@ -6,6 +6,7 @@ use super::expr::{Binding, Expr, needs_parentheses};
 use super::literal;
 use super::stmt::{Label, Stmt};
 use super::text::Text;
+use super::verbatim::laid_out;
 
 /// Columns of a line, at most; only text of the script that cannot be split may be longer.
 pub(crate) const WIDTH: usize = 100;
@@ -181,7 +182,7 @@ impl Writer {
     fn verbatim(&mut self, text: &str) {
         self.line("{");
         let begin = self.out.lines();
-        self.out.push_str(text.trim_matches('\n').trim_end());
+        self.out.push_str(&laid_out(text, self.depth + 1));
         self.out.push_str("\n");
         self.mark_from(begin);
         self.line("}");

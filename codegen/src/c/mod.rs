@@ -5,3 +5,4 @@ pub(crate) mod layout;
 pub(crate) mod literal;
 pub(crate) mod stmt;
 pub(crate) mod text;
+pub(crate) mod verbatim;
