@@ -175,7 +175,7 @@ pub struct Options {
         short = 'O',
         value_name = "LEVEL",
         default_value_t = 1,
-        value_parser = clap::value_parser!(u8).range(0..=3),
+        value_parser = clap::value_parser!(u8).range(0..=1),
         help_heading = "Inspection"
     )]
     pub optimize: u8,
@@ -192,17 +192,18 @@ pub struct Options {
     pub passes: Option<String>,
 
     /// Print the IR before an optimization pass runs
-    #[arg(long, value_name = "PASS|all", help_heading = "Inspection")]
+    #[arg(long, value_name = "PASS,...|all", value_delimiter = ',', help_heading = "Inspection")]
     pub print_before: Vec<String>,
 
     /// Print the IR after an optimization pass has run
-    #[arg(long, value_name = "PASS|all", help_heading = "Inspection")]
+    #[arg(long, value_name = "PASS,...|all", value_delimiter = ',', help_heading = "Inspection")]
     pub print_after: Vec<String>,
 
     /// Print how optimization passes change the IR, as a difference
     #[arg(
         long,
-        value_name = "PASS|all",
+        value_name = "PASS,...|all",
+        value_delimiter = ',',
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "all",

@@ -69,23 +69,32 @@ fn remarks(options: &Options) -> Result<Option<Filter>, Failure> {
 /// If there is no pass of such a name.
 pub fn pipeline(options: &Options) -> Result<Pipeline, Failure> {
     remarks(options)?;
-    let shown = options.print_before.iter().chain(&options.print_after);
-    for name in shown.chain(&options.print_changed) {
-        if name != "all" {
-            parse(name)?;
+    for (option, names) in [
+        ("--print-before", &options.print_before),
+        ("--print-after", &options.print_after),
+        ("--print-changed", &options.print_changed),
+    ] {
+        for name in names.iter().filter(|name| name.as_str() != "all") {
+            parse(option, name)?;
         }
     }
     match &options.passes {
-        Some(list) => parse(list),
+        Some(list) => parse("--passes", list),
         None if options.optimize == 0 => Ok(Pipeline::none()),
         None => Ok(Pipeline::standard()),
     }
 }
 
-fn parse(list: &str) -> Result<Pipeline, Failure> {
-    Pipeline::parse(list).map_err(|error| {
-        Failure::Message(format!("{error}; --passes without a list describes all passes"))
-    })
+/// The passes that an option names.
+fn parse(option: &str, list: &str) -> Result<Pipeline, Failure> {
+    let explained = |problem: String| {
+        Failure::Message(format!("{problem}; --passes without a list describes all passes"))
+    };
+    let pipeline = Pipeline::parse(list).map_err(|error| explained(error.to_string()))?;
+    if pipeline.to_string().is_empty() {
+        return Err(explained(format!("{option}={list} names no pass")));
+    }
+    Ok(pipeline)
 }
 
 /// All passes with what they do, and the order in which they run by default.
@@ -171,6 +180,21 @@ mod tests {
             assert_eq!(chosen(&[option]), Err(Failure::Message(message.to_owned())));
         }
         assert!(chosen(&["--print-after=all"]).is_ok());
+        assert!(chosen(&["--print-after=sccp,gvn"]).is_ok());
+    }
+
+    #[test]
+    fn a_list_without_a_pass_is_refused() {
+        for option in ["--passes=,,", "--print-before=", "--print-after=gvn,", "--print-changed= "]
+        {
+            match chosen(&[option]) {
+                Err(Failure::Message(message)) => {
+                    assert!(message.contains(" names no pass; --passes"), "{message}");
+                }
+                other => panic!("{option}: {other:?}"),
+            }
+        }
+        assert!(Options::try_parse_from(["xlate", "-O2"]).is_err());
     }
 
     #[test]

@@ -44,7 +44,11 @@ impl Filter {
     /// If a word is none of these.
     pub fn parse(text: &str) -> Result<Filter, UnknownWord> {
         let mut filter = Filter::default();
-        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        let words = || text.split(',').map(str::trim).filter(|word| !word.is_empty());
+        if words().next().is_none() && !text.is_empty() {
+            return Err(UnknownWord(text.to_owned()));
+        }
+        for word in words() {
             match (word, find(word)) {
                 ("all", _) => {}
                 ("applied", _) => filter.kinds.push(RemarkKind::Applied),
@@ -272,5 +276,6 @@ mod tests {
         assert!(shows("disciplines,missed", RemarkKind::Missed));
         assert!(!shows("sccp,missed", RemarkKind::Missed));
         assert_eq!(Filter::parse("sccp,miss"), Err(UnknownWord("miss".to_owned())));
+        assert_eq!(Filter::parse(", "), Err(UnknownWord(", ".to_owned())));
     }
 }
