@@ -16,7 +16,8 @@
 #include "phases.h"
 #include "replay.h"
 
-#define XL_RING_DEFAULT 16		/* MiB for each CPU */
+#define XL_RING_DEFAULT 16		/* MiB for each CPU, */
+#define XL_RINGS_DEFAULT 256		/* and for all of them */
 #define XL_POLL 50000000		/* ns between two looks at the messages */
 
 static struct {
@@ -25,10 +26,10 @@ static struct {
 	const char *output;
 	u64 timeout;			/* ns, 0 for none */
 	unsigned long repeat;
-	unsigned int ring;		/* MiB */
+	unsigned int ring;		/* MiB, 0 for the default */
 	bool serial;
 	bool quiet;			/* no warnings */
-} xl_options = { .ring = XL_RING_DEFAULT };
+} xl_options;
 
 static bool xl_failed;			/* an error was reported */
 static unsigned int xl_interruptions;
@@ -172,7 +173,8 @@ static inline void xl_main_wait(const sigset_t *signals)
 
 static inline void xl_memory_setup(void)
 {
-	u64 size = (u64)xl_options.ring << 20;
+	unsigned int ring = xl_options.ring ?: min(XL_RING_DEFAULT, XL_RINGS_DEFAULT / nr_cpu_ids);
+	u64 size = (u64)ring << 20;
 	int cpu;
 
 	if (!xl_percpu_init())
@@ -184,7 +186,7 @@ static inline void xl_memory_setup(void)
 				   XL_RECORD_MAX, GFP_KERNEL);
 		if (!c->ring || xl_memory_init(c))
 			errx(1, "no memory for %u CPUs with %u MiB for output each", nr_cpu_ids,
-			     xl_options.ring);
+			     ring);
 		c->ring->size = size;
 	}
 	if (xl_gathered_init())
