@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long the browser may take to answer. A busy machine starts it in a few seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long the browser may take, all in all. A busy machine starts it in a few seconds.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The name of the program, which is that of Debian's package.
 const CHROMIUM: &str = "chromium";
@@ -27,6 +27,8 @@ pub(crate) struct Browser {
     /// Another page, which looks at pictures of the first one.
     viewer: Option<String>,
     calls: u64,
+    /// When it must be done.
+    deadline: Instant,
     /// What the browser reported unasked.
     events: Vec<Value>,
     /// Keeps the profile as long as the browser runs.
@@ -50,10 +52,15 @@ impl Browser {
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", CHROMIUM])
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+            // A page that counts as hidden draws nothing, and input waits for what is drawn.
+            .args(["--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding"])
+            .args(["--disable-background-timer-throttling"])
             .args(["--no-first-run", "--disable-extensions", "--disable-background-networking"])
             .args(["--hide-scrollbars", "--remote-debugging-pipe"])
             .arg(format!("--window-size={width},{height}"))
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            // Else it shows a page of its own.
+            .arg("about:blank")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -80,21 +87,42 @@ impl Browser {
             session,
             viewer: None,
             calls: 0,
+            deadline: Instant::now() + PATIENCE,
             events: Vec::new(),
             _profile: profile,
         };
-        browser.session = browser.new_page();
+        browser.session = browser.first_page();
         for domain in ["Runtime", "Page", "Network", "Log", "Accessibility"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
+        browser.call("Page.bringToFront", json!({}));
+        browser.call("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }));
         browser
     }
 
-    /// Opens an empty page; gives the id of a session with it.
+    /// A session with the page that the browser opens by itself, which is the one in front.
+    fn first_page(&mut self) -> String {
+        loop {
+            let targets = self.call("Target.getTargets", json!({}));
+            let mut targets = targets["targetInfos"].as_array().into_iter().flatten();
+            if let Some(page) = targets.find(|target| target["type"] == "page") {
+                return self.attach(&page["targetId"]);
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// A session with another, empty page.
     fn new_page(&mut self) -> String {
         let session = std::mem::take(&mut self.session);
         let target = self.call("Target.createTarget", json!({ "url": "about:blank" }));
-        let attach = json!({ "targetId": target["targetId"], "flatten": true });
+        self.session = session;
+        self.attach(&target["targetId"])
+    }
+
+    fn attach(&mut self, target: &Value) -> String {
+        let session = std::mem::take(&mut self.session);
+        let attach = json!({ "targetId": target, "flatten": true });
         let attached = self.call("Target.attachToTarget", attach);
         self.session = session;
         attached["sessionId"].as_str().expect("a session").to_owned()
@@ -108,9 +136,8 @@ impl Browser {
             message["sessionId"] = json!(self.session);
         }
         self.to.write_all(format!("{message}\0").as_bytes()).expect("the browser listens");
-        let deadline = Instant::now() + PATIENCE;
         loop {
-            let rest = deadline.saturating_duration_since(Instant::now());
+            let rest = self.deadline.saturating_duration_since(Instant::now());
             let answer = self.from.recv_timeout(rest);
             let mut answer = answer.unwrap_or_else(|error| panic!("{method}: no answer: {error}"));
             if answer["id"] != self.calls {
@@ -141,9 +168,8 @@ impl Browser {
     /// Loads a page and waits until it is complete.
     pub(crate) fn open(&mut self, url: &str) {
         self.call("Page.navigate", json!({ "url": url }));
-        let deadline = Instant::now() + PATIENCE;
         while self.text("document.readyState") != "complete" {
-            assert!(Instant::now() < deadline, "{url} does not load");
+            assert!(Instant::now() < self.deadline, "{url} does not load");
             thread::sleep(Duration::from_millis(20));
         }
     }
