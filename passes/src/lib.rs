@@ -22,6 +22,7 @@ mod inline;
 mod lock_sets;
 mod loop_invariants;
 mod merge_prints;
+mod merge_tails;
 mod sccp;
 mod shard_sizes;
 mod simplify_cfg;

@@ -61,7 +61,7 @@ impl std::error::Error for PipelineError {}
 const DEFAULT: &str = "duplicate-functions,\
     (simplify-cfg,copy-propagation,sccp,simplify-instructions,fold-formats,gvn,dead-stores,dead-code,\
     global-constness,unused-globals,inline,unused-functions)*,\
-    loop-invariants,updates,(simplify-cfg,copy-propagation,gvn,dead-code)*,\
+    loop-invariants,updates,merge-tails,(simplify-cfg,copy-propagation,gvn,dead-code)*,\
     (duplicate-functions,similar-functions)*,duplicate-handlers,empty-handlers,unused-functions,unused-globals,\
     merge-prints,dead-code,string-bounds,disciplines,lock-sets,simplify-cfg";
 

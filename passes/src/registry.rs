@@ -70,6 +70,11 @@ pub const PASSES: &[Pass] = &[
         run: Run::Body(crate::updates::run),
     },
     Pass {
+        name: "merge-tails",
+        description: "have blocks that end alike share their ends",
+        run: Run::Body(crate::merge_tails::run),
+    },
+    Pass {
         name: "merge-prints",
         description: "make one print of neighbouring ones, and text of strings that are known",
         run: Run::Body(crate::merge_prints::run),
