@@ -43,7 +43,7 @@ pub(crate) fn script(seed: u64) -> Script {
             // Now and then two functions are alike, or but for literals.
             Some(Item { body, last, .. }) if random.below(2) == 0 => match random.below(2) {
                 0 => (body.clone(), last.clone()),
-                _ => (vary(&mut random, body), last.clone()),
+                _ => (vary(&mut random, body, false), last.clone()),
             },
             _ => (body, last),
         };
@@ -60,10 +60,13 @@ pub(crate) fn script(seed: u64) -> Script {
     for (point, most) in points {
         let mut generator = Generator::new(&mut random, functions, None);
         let size = 1 + generator.random.below(most);
-        let body = generator.statements(size);
+        let mut body = generator.statements(size);
+        if generator.one_in(3) {
+            body.insert(0, generator.call_all());
+        }
         let body = match script.probes.last() {
             // Now and then two probes are alike.
-            Some(Item { body, .. }) if random.below(3) == 0 => vary(&mut random, body),
+            Some(Item { body, .. }) if random.below(3) == 0 => vary(&mut random, body, true),
             _ => body,
         };
         let head = format!("probe {point}");
@@ -264,6 +267,13 @@ impl<'a> Generator<'a> {
         let mut parts = vec![(format!("if ({})", self.long(3)), self.nested(3))];
         if self.one_in(2) {
             parts.push(("else".into(), self.nested(3)));
+            // Now and then the two ways end alike.
+            if self.one_in(3) {
+                let calm = std::mem::replace(&mut self.calm, true);
+                let end = self.calm_statement();
+                self.calm = calm;
+                parts.iter_mut().for_each(|(_, body)| body.push(end.clone()));
+            }
         }
         Stmt::Nested(parts)
     }
@@ -399,6 +409,12 @@ impl<'a> Generator<'a> {
         }
         let n = self.random.below(choices as u64);
         format!("f{n}({})", self.long(depth))
+    }
+
+    /// A statement that calls every function.
+    fn call_all(&mut self) -> Stmt {
+        let calls = (0..self.callable).map(|n| format!(" + f{n}({n})"));
+        Stmt::Line(format!("n0 += 1{}", calls.collect::<String>()))
     }
 
     fn long_leaf(&mut self) -> String {

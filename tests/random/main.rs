@@ -64,10 +64,10 @@ enum Outcome {
     Wrong(String, String),
 }
 
-/// The transcript of a session; a panic of the interpreter is one too.
-fn transcript(module: &Module) -> String {
+/// The transcript of a session.
+fn transcript(module: &Module) -> Result<String, String> {
     catch_unwind(AssertUnwindSafe(|| interpret::run(module)))
-        .unwrap_or_else(|_| "the interpreter met something impossible".into())
+        .map_err(|_| "the interpreter met something impossible".into())
 }
 
 /// The module after passes; `None` if they leave it as it is.
@@ -98,7 +98,10 @@ fn check(script: &Script, library: &Library) -> Outcome {
         Ok(module) => module,
         Err(message) => return Outcome::Refused(message),
     };
-    let expected = transcript(&plain);
+    let expected = match transcript(&plain) {
+        Ok(expected) => expected,
+        Err(message) => return Outcome::Wrong("nothing".into(), message),
+    };
     let prepared = |pipeline: &str| match after(&plain, pipeline) {
         Ok(module) => Ok(module.unwrap_or_else(|| plain.clone())),
         Err(message) => Err(Outcome::Wrong(pipeline.to_owned(), message)),
@@ -130,11 +133,12 @@ fn check(script: &Script, library: &Library) -> Outcome {
         if pass == "all" {
             opcodes::note_module(&module, &mut reached);
         }
-        let said = transcript(&module);
-        if said != expected {
-            let message = format!("it says\n{said}\ninstead of\n{expected}");
-            return Outcome::Wrong(format!("{before}{pass}"), message);
-        }
+        let wrong = match transcript(&module) {
+            Ok(said) if said == expected => continue,
+            Ok(said) => format!("it says\n{said}\ninstead of\n{expected}"),
+            Err(message) => message,
+        };
+        return Outcome::Wrong(format!("{before}{pass}"), wrong);
     }
     Outcome::Same { changed, reached }
 }
@@ -172,7 +176,8 @@ impl Tally {
                 }
             }
             Outcome::Refused(message) => self.refused.push(format!("seed {seed}: {message}")),
-            Outcome::Wrong(..) => {
+            Outcome::Wrong(passes, wrong) => {
+                eprintln!("seed {seed} goes wrong after {passes}: {wrong}\nMaking it smaller ...");
                 let (small, outcome) = reduced(&script, library);
                 panic!("seed {seed}: {outcome:#?}\n{}", small.text());
             }

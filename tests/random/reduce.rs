@@ -11,12 +11,14 @@ pub(crate) fn reduce(script: Script, fails: &dyn Fn(&Script) -> bool) -> Script 
     let mut smaller = true;
     while smaller {
         smaller = false;
-        for edit in 0.. {
-            let Some(candidate) = edited(&best, edit) else { break };
+        let mut edit = 0;
+        // After an edit, the next one has its number.
+        while let Some(candidate) = edited(&best, edit) {
             if fails(&candidate) {
                 best = candidate;
                 smaller = true;
-                break;
+            } else {
+                edit += 1;
             }
         }
     }

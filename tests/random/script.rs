@@ -58,15 +58,15 @@ fn write(stmts: &[Stmt], depth: usize, out: &mut String) {
     }
 }
 
-/// The same statements with other literals, now and then.
-pub(crate) fn vary(random: &mut Random, stmts: &[Stmt]) -> Vec<Stmt> {
+/// The same statements with other numbers, now and then, and if asked other strings.
+pub(crate) fn vary(random: &mut Random, stmts: &[Stmt], strings: bool) -> Vec<Stmt> {
     stmts
         .iter()
         .map(|stmt| match stmt {
-            Stmt::Line(text) => Stmt::Line(vary_text(random, text)),
+            Stmt::Line(text) => Stmt::Line(vary_text(random, text, strings)),
             Stmt::Nested(parts) => {
                 let part = |(head, body): &(String, Vec<Stmt>)| {
-                    (vary_text(random, head), vary(random, body))
+                    (vary_text(random, head, strings), vary(random, body, strings))
                 };
                 Stmt::Nested(parts.iter().map(part).collect())
             }
@@ -75,7 +75,7 @@ pub(crate) fn vary(random: &mut Random, stmts: &[Stmt]) -> Vec<Stmt> {
 }
 
 /// The same text with other numbers of one digit, and other strings of the form `"k1"`.
-fn vary_text(random: &mut Random, text: &str) -> String {
+fn vary_text(random: &mut Random, text: &str, strings: bool) -> String {
     let bytes = text.as_bytes();
     let mut out = String::new();
     let mut quoted = false;
@@ -83,7 +83,7 @@ fn vary_text(random: &mut Random, text: &str) -> String {
         let before = at.checked_sub(1).map(|at| bytes[at]);
         let after = bytes.get(at + 1).copied();
         quoted ^= byte == b'"';
-        let is_name = quoted && before == Some(b'k') && after == Some(b'"');
+        let is_name = strings && quoted && before == Some(b'k') && after == Some(b'"');
         let joins = |byte: Option<u8>| {
             byte.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'%' | b'.'))
         };

@@ -33,8 +33,10 @@ enum Exit {
     Return(Option<Datum>),
     /// An error with its message.
     Raise(Vec<u8>),
-    /// Past every catch.
+    /// Past every catch, as an error.
     Abort,
+    /// Past every catch, as the script asked.
+    Stop,
 }
 
 /// A session of one module.
@@ -127,7 +129,7 @@ impl Machine<'_> {
         self.depth = 0;
         let data = &self.module.handlers[handler];
         match self.body(&data.body, data.pos, Vec::new()) {
-            Exit::Return(_) => {}
+            Exit::Return(_) | Exit::Stop => {}
             Exit::Raise(message) => {
                 self.errors += 1;
                 self.exiting = true;

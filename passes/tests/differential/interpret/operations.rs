@@ -266,7 +266,7 @@ impl Machine<'_> {
             }
             Intrinsic::Abort => {
                 self.exiting = true;
-                Err(Exit::Return(None))
+                Err(Exit::Stop)
             }
             Intrinsic::Warn | Intrinsic::Log | Intrinsic::System => {
                 let text = operands.text(args[0]);
