@@ -15,6 +15,7 @@ mod dead_code;
 mod dead_stores;
 mod disciplines;
 mod duplicates;
+mod early_clears;
 mod fold_formats;
 mod global_constness;
 mod gvn;

@@ -4,7 +4,9 @@
 //! Globals that the same handlers use share one lock, named after the first. Handlers that run alone
 //! take none. In every other handler, locks are taken all at once, as late as the first access or the
 //! first effect with an access after it allows, never in a loop, and not at all on paths without
-//! accesses; each is released after the last access that needs it. Guarantees the verifier's rules.
+//! accesses; each is released after the last access that needs it, and an array that is emptied
+//! behind a walk over it is emptied at once where that makes no difference. Guarantees the verifier's
+//! rules.
 //!
 //! The span is computed by [`Plan`]: a lock is *needed* where an access that it guards can still
 //! follow; a handler *holds* what is needed from the point where it must hold something on.
@@ -21,6 +23,7 @@ use xlate_ir::types::{Discipline, Pos};
 
 use crate::accesses::Accesses;
 use crate::concurrency::Concurrency;
+use crate::early_clears;
 use crate::manager::ModuleContext;
 use crate::remarks::Log;
 
@@ -41,6 +44,7 @@ pub(crate) fn run(cx: &mut ModuleContext<'_>) -> bool {
             let mut body = std::mem::take(&mut cx.module.handlers[handler].body);
             let user =
                 User { module: cx.module, summaries: &summaries, sharing: &sharing, handler };
+            early_clears::run(cx.module, &summaries, &mut body, cx.log);
             place(&user, &mut body, cx.log);
             cx.module.handlers[handler].body = body;
         }
