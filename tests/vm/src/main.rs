@@ -12,7 +12,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::thread::sleep;
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -81,14 +81,24 @@ fn run(options: &Options) -> io::Result<bool> {
     };
     let beside = std::env::current_exe()?.with_file_name("xlate");
     let xlate = options.xlate.clone().unwrap_or(beside);
-    let (mut passed, mut failed) = (0, 0);
-    for release in &kernels {
+    // A guest keeps one processor of this machine busy, so kernels are tested side by side.
+    let test = |release: &String| -> io::Result<(usize, usize)> {
         let begun = Instant::now();
         let mut verdicts = Verdicts::new(release, options.verbose);
         run_on(&mut verdicts, &xlate, &cases, options.keep)?;
-        passed += verdicts.passed;
-        failed += verdicts.failed;
         println!("{release}: {:.0} s", begun.elapsed().as_secs_f64());
+        Ok((verdicts.passed, verdicts.failed))
+    };
+    let counts: Vec<io::Result<(usize, usize)>> = thread::scope(|scope| {
+        let tests: Vec<_> = kernels.iter().map(|release| scope.spawn(|| test(release))).collect();
+        let panicked = |_| Err(io::Error::other("a test of a kernel panicked"));
+        tests.into_iter().map(|test| test.join().unwrap_or_else(panicked)).collect()
+    });
+    let (mut passed, mut failed) = (0, 0);
+    for count in counts {
+        let (more_passed, more_failed) = count?;
+        passed += more_passed;
+        failed += more_failed;
     }
     println!("{passed} passed, {failed} failed");
     Ok(failed == 0)
