@@ -55,6 +55,20 @@ fn kernel_builds() -> Vec<PathBuf> {
     trees
 }
 
+/// A body with so many keys that they must share places: the stack of a kernel is small.
+fn many_keys() -> String {
+    let mut text = "global @a[long, long, long]: long max=100 serial\n\
+                    probe begin(0) -> @h0\n\
+                    handler @h0 {\nb0:\n  v0 = ctx.pid: long\n"
+        .to_owned();
+    for n in 1..=120 {
+        text.push_str(&format!("  v{n} = const {n}: long\n  store @a[v0, v0, v{n}], v0\n"));
+    }
+    text.push_str("  ret\n}\n");
+    let module = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    emit(&module, &EmitOptions::default()).expect("it is emitted").c
+}
+
 /// On all installed kernels. Without headers there is nothing to compile with; `./check` installs
 /// them.
 #[test]
@@ -69,6 +83,8 @@ fn compiles_without_warnings() {
             std::fs::write(file, emitted(&path)).expect("written");
             objects.push(format!("t_{name}.o"));
         }
+        std::fs::write(dir.path().join("t_many_keys.c"), many_keys()).expect("written");
+        objects.push("t_many_keys.o".to_owned());
         let kbuild =
             format!("obj-m := {}\nccflags-y := -I{}\n", objects.join(" "), runtime.display());
         std::fs::write(dir.path().join("Kbuild"), kbuild).expect("written");

@@ -7,6 +7,7 @@ use xlate_ir::instructions::LockMode;
 use xlate_ir::module::Body;
 use xlate_ir::types::{Pos, Type};
 
+use super::keys;
 use super::locks::Lock;
 use super::{BodyEmitter, Shared, context};
 use crate::c::expr::{Binding, Expr, words};
@@ -120,7 +121,8 @@ impl BodyEmitter<'_> {
         let signature = self.signature();
         let frame = self.frame(&signature.name, &mut list);
         self.needs.frames.extend(frame);
-        let list = declare::declare(list, self.declarations());
+        let mut list = declare::declare(list, self.declarations());
+        keys::scope(&mut list);
         let labels = structure::label_names(&list);
         let mut writer = Writer::new(move |label| match labels.get(&label) {
             Some(name) => name.clone(),

@@ -5,6 +5,7 @@ mod assemble;
 mod blocks;
 mod calls;
 mod copies;
+mod keys;
 mod locks;
 mod operations;
 mod output;

@@ -140,6 +140,11 @@ impl Writer {
                 self.block(body);
                 self.with_expr("} while (", cond, ");");
             }
+            Stmt::Block(body) => {
+                self.line("{");
+                self.block(body);
+                self.line("}");
+            }
             Stmt::Break => self.line("break;"),
             Stmt::Continue => self.line("continue;"),
             Stmt::Return(None) => self.line("return;"),

@@ -57,6 +57,8 @@ pub(crate) enum Stmt {
         /// The condition, tested after each round.
         cond: Expr,
     },
+    /// A block of its own.
+    Block(Vec<Stmt>),
     /// Leaves the innermost loop.
     Break,
     /// Starts the next round of the innermost loop.
@@ -128,7 +130,9 @@ impl Stmt {
                 cond.stamp(pos, u32::MAX);
                 body.iter_mut().for_each(|stmt| stmt.stamp(pos));
             }
-            Stmt::Loop { cond: None, body } => body.iter_mut().for_each(|stmt| stmt.stamp(pos)),
+            Stmt::Loop { cond: None, body } | Stmt::Block(body) => {
+                body.iter_mut().for_each(|stmt| stmt.stamp(pos));
+            }
             Stmt::Verbatim(text) => text.stamp(pos),
             Stmt::Break
             | Stmt::Continue
@@ -162,6 +166,7 @@ impl Stmt {
             Stmt::Break | Stmt::Continue | Stmt::Return(_) | Stmt::Goto(_) | Stmt::Exit(_) => true,
             Stmt::If { then, otherwise, .. } => ends_away(then) && ends_away(otherwise),
             Stmt::Loop { cond: None, body } => !breaks(body),
+            Stmt::Block(body) => ends_away(body),
             _ => false,
         }
     }
@@ -177,6 +182,7 @@ pub(crate) fn breaks(list: &[Stmt]) -> bool {
     list.iter().any(|stmt| match stmt {
         Stmt::Break => true,
         Stmt::If { then, otherwise, .. } => breaks(then) || breaks(otherwise),
+        Stmt::Block(body) => breaks(body),
         _ => false,
     })
 }
@@ -186,6 +192,7 @@ pub(crate) fn continues(list: &[Stmt]) -> bool {
     list.iter().any(|stmt| match stmt {
         Stmt::Continue => true,
         Stmt::If { then, otherwise, .. } => continues(then) || continues(otherwise),
+        Stmt::Block(body) => continues(body),
         _ => false,
     })
 }
