@@ -245,6 +245,30 @@ fn the_program_is_left_and_takes_parameters() {
 }
 
 #[test]
+fn events_can_be_repeated_and_timed() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("program");
+    let path = path.to_str().expect("UTF-8");
+    let script = "global n probe kprobe.function(\"vfs_read\") { n[cpu()]++ }\n\
+                  probe end { foreach (c+ in n) printf(\"%d:%d\\n\", c, n[c]) }";
+    output(&["--emit=ko", "-o", path, "-e", script]);
+    let text = "1 kernel.function(\"vfs_read\") 0 1 1 x\n1 kernel.function(\"vfs_read\") 2 1 1 x\n\
+                2 kernel.function(\"vfs_read\") 2 1 1 x\n";
+    let events = events("repeat", text);
+    let output = Command::new(path)
+        .arg("--events")
+        .arg(events)
+        .args(["--repeat", "1000"])
+        .output()
+        .expect("the program runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0:1000\n2:2000\n");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let is_right =
+        said.starts_with("3000 events on 3 CPUs in ") && said.ends_with(" ns, 0 skipped\n");
+    assert!(is_right, "{said}");
+}
+
+#[test]
 fn c_of_the_script_that_needs_a_kernel_is_told() {
     let script = "%{ #include <linux/fs.h>\nstruct inode x; %}\nprobe begin { exit() }";
     let (status, _, stderr) = run(&["-g", "-e", script]);

@@ -26,7 +26,7 @@ const ROUNDS_SETTLED: usize = 30;
 const BETTER: f64 = 1.005;
 
 /// Events on each thread in one measurement.
-const EVENTS: u32 = 500_000;
+const EVENTS: u32 = 250_000;
 
 /// The scripts with a floor.
 const CASES: [&str; 5] = ["count", "map", "mapstat", "stat", "strmap"];

@@ -214,6 +214,7 @@ static inline void xl_replay_clock(struct xl_cpu *self)
 
 /* Each CPU's events over and over, at no time in particular and without waiting for anybody. */
 static unsigned long xl_replay_rounds;
+static unsigned int xl_replay_ready;	/* threads; they spin, so that none begins measurably later */
 
 static inline void xl_replay_repeat(struct xl_cpu *self)
 {
@@ -223,16 +224,22 @@ static inline void xl_replay_repeat(struct xl_cpu *self)
 	struct xl_point *point;
 	u32 at;
 
+	__atomic_add_fetch(&xl_replay_ready, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&xl_replay_ready, __ATOMIC_ACQUIRE) < xl_replay.threads)
+		cpu_relax();
 	self->started = xl_machine_clock(CLOCK_MONOTONIC);
 	if (self->next == XL_NO_EVENT)
 		goto out;
-	xl_replay_hit(self, first);
-	for (round = 1, hits = 1; round < xl_replay_rounds && !xl_replay_over(); round++) {
-		/* With one event only its handlers are left in the loop. */
-		for (point = first->site->points; point && !several; point = point->next)
-			point->fire(point->data);
-		hits += !several;
-		for (at = self->next; several && at != XL_NO_EVENT; at = xl_events.event[at].next) {
+	/* With one event only its handlers are left in the loop. */
+	if (!several) {
+		xl_replay_hit(self, first);
+		for (hits = 1; hits < xl_replay_rounds && !xl_replay_over(); hits++)
+			for (point = first->site->points; point; point = point->next)
+				point->fire(point->data);
+		goto out;
+	}
+	for (round = 0; round < xl_replay_rounds && !xl_replay_over(); round++) {
+		for (at = self->next; at != XL_NO_EVENT; at = xl_events.event[at].next) {
 			xl_replay_hit(self, &xl_events.event[at]);
 			hits++;
 		}
