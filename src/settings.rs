@@ -1,5 +1,6 @@
 //! What `-D` and `-G` set.
 
+use xlate_codegen::CALLS_MOST;
 use xlate_ir::module::Limits;
 
 /// The limits and macros that `-D` options give.
@@ -103,7 +104,7 @@ fn limit<'l>(limits: &'l mut Limits, name: &str) -> Option<(Setter<'l>, u32, u32
         "MAXSKIPPED" => (&mut limits.max_skipped, 0, u32::MAX),
         "MAXNESTING" => {
             let nesting = &mut limits.max_nesting;
-            return Some((Box::new(move |n| *nesting = Some(n)), 1, 1000));
+            return Some((Box::new(move |n| *nesting = Some(n)), 1, CALLS_MOST));
         }
         _ => return None,
     };

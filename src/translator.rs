@@ -166,7 +166,34 @@ impl<'k> Translator<'k> {
 
     /// Pass 3, its last part: why there is no C of a program, said where it stands in the script.
     pub fn refuse(&mut self, program: &Program, error: EmitError) -> Failure {
-        let EmitError::Regex { regex, message, .. } = &error;
+        let (regex, message) = match &error {
+            EmitError::Regex { regex, message, .. } => (regex, message),
+            EmitError::DeepCalls { .. } => {
+                let Some((_, deepest)) = program.functions.iter().next() else {
+                    return Failure::Internal(error.to_string());
+                };
+                let note = "have fewer functions call one another in a row";
+                let diagnostic = Diagnostic::error(deepest.span, error.to_string(), "one of them");
+                self.diagnostics.push(diagnostic.with_note(note));
+                return Failure::Refused;
+            }
+            EmitError::RecursiveWalk { name } => {
+                let Some((_, function)) =
+                    program.functions.iter().find(|(_, function)| function.name == *name)
+                else {
+                    return Failure::Internal(error.to_string());
+                };
+                let message = format!(
+                    "a `foreach` in `{}` calls the function again, which would start it over",
+                    function.written
+                );
+                let note =
+                    "leave the loop before calling: collect what the calls need in another array";
+                let diagnostic = Diagnostic::error(function.span, message, "this function");
+                self.diagnostics.push(diagnostic.with_note(note));
+                return Failure::Refused;
+            }
+        };
         // Both have the same expressions in the same order.
         let Some((_, regex)) = program.regexes.iter().nth(regex.index()) else {
             return Failure::Internal(error.to_string());

@@ -373,3 +373,34 @@ fn differences_and_remarks_are_coloured_on_a_terminal() {
     let plain = shown("1");
     assert!(plain.contains("-  v0 = load @a") && !plain.contains('\x1b'), "{plain:?}");
 }
+
+#[test]
+fn what_the_stack_has_no_room_for_is_refused() {
+    let chain: String = (0..60)
+        .map(|n| {
+            format!("global q{n}\nfunction g{n}() {{ q{n}++ }}\nfunction f{n}(x) {{ g{n}() return f{next}(x) + f{next}(x + 1) }}\n", next = n + 1)
+        })
+        .collect();
+    let script = format!("{chain}function f60(x) {{ return x }} probe begin {{ println(f0(1)) }}");
+    let output = xlate(&["-O0", "-p3", "-e", &script]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("calls nest 61 deep"), "{}", stderr(&output));
+    let output = xlate(&["-p3", "-D", "MAXNESTING=1000", "-e", "probe begin { exit() }"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("from 1 to 40"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_walk_that_would_be_started_over_is_refused() {
+    let script = |body: &str| {
+        format!(
+            "global a function f(x) {{ foreach ([p, q] in a[x, *]-) {{ {body} }} return 0 }}\n\
+                 probe begin {{ a[1, 2] = 3 f(1) exit() }}"
+        )
+    };
+    let output = xlate(&["-p3", "-e", &script("println(q) if (x > 0) f(x - 1)")]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("a `foreach` in `f` calls the function again"));
+    let output = xlate(&["-p3", "-e", &script("println(q)")]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}

@@ -305,3 +305,18 @@ fn each_cpu_has_room_in_a_sharded_array() {
     assert_eq!(fired("known", begin, &[(0, 1), (1, 2), (0, 2)]), said("1=11 2=22", false));
     assert_eq!(fired("new", begin, &[(0, 1), (1, 3)]), said("1=11 2=2", true));
 }
+
+/// What is longer than a record can be is lost as a whole, and harms nothing behind it.
+#[test]
+fn output_longer_than_a_record_is_lost() {
+    let script = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("long_output.stp");
+    let text = format!(
+        "global n\nprobe begin {{ n++ printf(\"%d{}\", n) println(\"lost\") }}\n\
+         probe begin(1) {{ println(\"after\") exit() }}\nprobe end {{ println(n) }}\n",
+        "x".repeat(200_000)
+    );
+    fs::write(&script, text).expect("written");
+    let (status, stdout, stderr) = run(&[script.to_str().expect("UTF-8")]);
+    assert_eq!((status, &*stdout), (Some(0), "after\n1\n"));
+    assert!(stderr.contains("output of 1 handlers lost"), "{stderr}");
+}

@@ -25,4 +25,4 @@ mod repr;
 mod shards;
 mod walks;
 
-pub use module::{EmitError, EmitOptions, Emitted, FrameSize, emit};
+pub use module::{CALLS_MOST, EmitError, EmitOptions, Emitted, FrameSize, emit};

@@ -21,7 +21,7 @@ use crate::needs::{Frame, Needs};
 use crate::probes::{self, Record};
 use crate::regex;
 use crate::shards::Shards;
-use crate::walks::{Owner, Snapshots};
+use crate::walks::{self, Owner, Snapshots};
 
 /// How to emit.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -73,13 +73,34 @@ pub enum EmitError {
         /// What is wrong with it.
         message: String,
     },
+    /// Calls nest deeper than the kernel's stack allows.
+    DeepCalls {
+        /// The longest chain of calls.
+        depth: u32,
+    },
+    /// A `foreach` works on a copy of its array, and its body calls the function that it is in.
+    RecursiveWalk {
+        /// The function's name in the module.
+        name: String,
+    },
 }
+
+/// The longest chain of calls. Handlers run on the kernel's stack of 16 KiB, which is in use already
+/// when they start; a function takes up to 150 bytes of it, for larger strings lie elsewhere.
+pub const CALLS_MOST: u32 = 40;
 
 impl fmt::Display for EmitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EmitError::Regex { pattern, message, .. } => {
                 write!(f, "regular expression \"{pattern}\": {message}")
+            }
+            EmitError::DeepCalls { depth } => write!(
+                f,
+                "calls nest {depth} deep, and the kernel's stack has room for {CALLS_MOST}"
+            ),
+            EmitError::RecursiveWalk { name } => {
+                write!(f, "a `foreach` in `{name}` calls that function")
             }
         }
     }
@@ -100,9 +121,17 @@ fn headed(lines: &str, pos: Option<Pos>) -> Text {
 /// Emits a module as C.
 ///
 /// # Errors
-/// If a regular expression is malformed.
+/// See [`EmitError`].
 pub fn emit(module: &Module, options: &EmitOptions) -> Result<Emitted, EmitError> {
     let facts = Facts::of(module);
+    let depth = facts.call_depth();
+    if depth > CALLS_MOST {
+        return Err(EmitError::DeepCalls { depth });
+    }
+    if let Some(function) = walks::recursive_walk(&facts) {
+        let name = module.functions[function].name.clone();
+        return Err(EmitError::RecursiveWalk { name });
+    }
     let names = ModuleNames::of(module);
     let snapshots = Snapshots::of(&facts);
     let shared = Shared { facts: &facts, names: &names, snapshots: &snapshots };

@@ -97,6 +97,66 @@ impl Snapshots {
     }
 }
 
+/// A function that calls itself, maybe by way of others, while a walk of its goes on over a copy: each
+/// `foreach` has one copy, which the inner call would overwrite.
+pub(crate) fn recursive_walk(facts: &Facts) -> Option<Function> {
+    owners(facts.module).into_iter().find_map(|(owner, body)| {
+        let Owner::Function(function) = owner else { return None };
+        let calls_back = |inst: Inst| match &body.insts[inst].op {
+            Op::Call(callee, _) => reaches(facts.module, *callee, function),
+            _ => false,
+        };
+        let is_hit = body.iter_insts().any(|(_, inst)| match &body.insts[inst].op {
+            Op::IterBegin(spec) => {
+                needs_snapshot(facts, body, inst, spec) && holds_during(body, inst, &calls_back)
+            }
+            _ => false,
+        });
+        (facts.is_recursive(function) && is_hit).then_some(function)
+    })
+}
+
+/// Whether calling one function can come to call another.
+fn reaches(module: &Module, from: Function, to: Function) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut work = vec![from];
+    while let Some(function) = work.pop() {
+        if function == to {
+            return true;
+        }
+        if seen.insert(function)
+            && let FunctionCode::Body(body) = &module.functions[function].code
+        {
+            work.extend(callees(body));
+        }
+    }
+    false
+}
+
+/// Whether something holds for an instruction between the beginning of a walk and its end.
+fn holds_during(body: &Body, begin: Inst, holds: &dyn Fn(Inst) -> bool) -> bool {
+    let Some(walk) = body.insts[begin].result else { return false };
+    let start = body.layout.iter().find_map(|&block| {
+        let at = body.blocks[block].insts.iter().position(|&inst| inst == begin)?;
+        Some((block, at + 1))
+    });
+    let mut seen = BTreeSet::new();
+    let mut work: Vec<(Block, usize)> = start.into_iter().collect();
+    while let Some((block, from)) = work.pop() {
+        let ends = |inst: Inst| matches!(body.insts[inst].op, Op::IterEnd(ended) if ended == walk);
+        let rest = &body.blocks[block].insts[from..];
+        let during = rest.iter().take_while(|&&inst| !ends(inst));
+        if during.clone().any(|&inst| holds(inst)) {
+            return true;
+        }
+        if during.count() == rest.len() {
+            let next = body.blocks[block].terminator.successors().map(|call| call.block);
+            work.extend(next.filter(|&block| seen.insert(block)).map(|block| (block, 0)));
+        }
+    }
+    false
+}
+
 fn owners(module: &Module) -> Vec<(Owner, &Body)> {
     let mut all = Vec::new();
     for (function, data) in module.functions.iter() {

@@ -175,7 +175,10 @@ XL_SLOW void xl_print_memory(struct xl_context *c, s64 address, u32 flags, s64 w
 	n = bytes * each;
 	p = bytes ? xl_print_room(c, &n) : NULL;
 	if (p) {
+		/* In a string's place there may be room for half a byte more. */
 		bytes = n / each;
+		c->output.cursor -= n % each;
+		n = bytes * each;
 		/* Bytes are read into the second half of the room and spread from there. */
 		if (flags & XL_ALTERNATE)
 			error = copy_from_user_nofault(p + n - bytes, (const void __user *)address,

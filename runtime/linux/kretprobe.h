@@ -32,8 +32,13 @@ static int name(struct kretprobe_instance *instance, struct pt_regs *regs)
 /* Entry code for a handler, and the same for handler(c, table entry's data). */
 #define XL_KRETPROBE(name, handler) XL_KRETPROBE_CALL(name, handler(c))
 #define XL_KRETPROBE_DATA(name, handler)						\
-	XL_KRETPROBE_CALL(name, handler(c, container_of(get_kretprobe(instance),	\
-							struct xl_kretprobe, rp)->data))
+	XL_KRETPROBE_CALL(name, {							\
+		struct kretprobe *probe_ = get_kretprobe(instance);			\
+											\
+		/* NULL once it is being unregistered. */				\
+		if (likely(probe_))							\
+			handler(c, container_of(probe_, struct xl_kretprobe, rp)->data); \
+	})
 
 /* Attaches all; stops with a message at the first that cannot be. May sleep. */
 XL_COLD int xl_attach_kretprobes(struct xl_kretprobe *table, size_t count)

@@ -61,13 +61,15 @@ static int __init xl_module_init(void)
 	xl_each_cpu(cpu)
 		error = error ?: xl_memory_init(&per_cpu(xl_contexts, cpu)) ?:
 			xl_transport_init(xl_directory, cpu);
-	error = error ?: xl_gathered_init() ?:
-		xl_file_init(xl_directory, ".cmd", 0600, &xl_control_ops, NULL);
+	error = error ?: xl_gathered_init();
+	/* Before there is a file that START can be written to. */
+	if (!error)
+		xl_setup();
+	error = error ?: xl_file_init(xl_directory, ".cmd", 0600, &xl_control_ops, NULL);
 	if (error) {
 		xl_module_free();
 		return error;
 	}
-	xl_setup();
 	xl_reply(XL_REPLY_TRANSPORT);
 	return 0;
 }

@@ -76,12 +76,14 @@ XL_SLOW bool xl_print_extend(struct xl_context *c, u32 want)
 	room = xl_ring_free(ring, at, smp_load_acquire(&ring->tail), want, reserved);
 	if (unlikely(room < want))
 		room = xl_ring_room(ring, at, want, reserved);
+	/* A record can be no longer, however much room there is. */
+	room = min_t(u32, room, sizeof(*r) + XL_RECORD_MAX);
 	if (unlikely(room < want))
 		return false;
 	c->records = 1;
 	c->record = at;
 	c->output.cursor = r->data;
-	c->output.limit = (char *)r + min_t(u32, room, sizeof(*r) + XL_RECORD_MAX);
+	c->output.limit = (char *)r + room;
 	return true;
 }
 

@@ -35,6 +35,7 @@ struct xl_ring {
 	u64 tail;
 	u32 size;
 	u32 given;		/* bytes of the record at tail that a read has returned */
+	u64 given_of;		/* the tail that it belongs to */
 	unsigned long reading;	/* bit 0: a read goes on */
 	char data[];		/* size + sizeof(struct xl_record) + XL_RECORD_MAX */
 };
@@ -98,13 +99,20 @@ XL_COLD u32 xl_ring_room(struct xl_ring *ring, u64 offset, u32 want, u32 reserve
  */
 XL_COLD ssize_t xl_ring_read(struct xl_ring *ring, char __user *to, size_t size)
 {
-	u64 tail = READ_ONCE(ring->tail), next;
+	u64 tail, next;
 	struct xl_record *r;
 	ssize_t done = 0, bytes;
 	loff_t start;
 
+	/* Nothing of a record would be given, for ever. */
+	if (!size)
+		return 0;
 	if (test_and_set_bit(0, &ring->reading))
 		return 0;
+	tail = READ_ONCE(ring->tail);
+	/* What an earlier reader took a part of may be overwritten since. */
+	if (ring->given_of != tail)
+		ring->given = 0;
 	while (tail != smp_load_acquire(&ring->head)) {
 		r = xl_ring_at(ring, tail);
 		bytes = min_t(u32, READ_ONCE(r->length), XL_RECORD_MAX);
@@ -129,6 +137,7 @@ XL_COLD ssize_t xl_ring_read(struct xl_ring *ring, char __user *to, size_t size)
 		done += bytes;
 		size -= bytes;
 		ring->given = tail == next ? ring->given + bytes : 0;
+		ring->given_of = next;
 		tail = next;
 		if (ring->given)
 			break;

@@ -18,6 +18,9 @@
 #include "map.h"
 #include "shard.h"
 
+/* Too much memory is the user's to hear of, not the kernel log's. */
+#define XL_SHARD_GFP (GFP_KERNEL | __GFP_NOWARN)
+
 #define XL_MAP_SHARDED(name, key_t, lookup_t, value_t, max, hash_, equal_, store_, lookup_of, \
 		       gather_)								\
 XL_MAP_ENTRY(name, key_t, value_t);							\
@@ -87,8 +90,8 @@ XL_COLD int name##_allocate(u32 cpus)							\
 											\
 	t->room = (max) * (cpus + 1);							\
 	t->bits = XL_MAP_BITS(t->room);							\
-	t->buckets = kvcalloc(1 << t->bits, sizeof(*t->buckets), GFP_KERNEL);		\
-	t->entries = kvcalloc(t->room, sizeof(*t->entries), GFP_KERNEL);		\
+	t->buckets = kvcalloc(1 << t->bits, sizeof(*t->buckets), XL_SHARD_GFP);		\
+	t->entries = kvcalloc(t->room, sizeof(*t->entries), XL_SHARD_GFP);		\
 	return t->buckets && t->entries ? 0 : -ENOMEM;					\
 }											\
 											\
@@ -122,8 +125,8 @@ XL_COLD int snapshot##_allocate(void)							\
 {											\
 	u32 room = name##_table.room;							\
 											\
-	snapshot.order = kvcalloc(room, sizeof(*snapshot.order), GFP_KERNEL);		\
-	snapshot.entry = kvcalloc(room, sizeof(*snapshot.entry), GFP_KERNEL);		\
+	snapshot.order = kvcalloc(room, sizeof(*snapshot.order), XL_SHARD_GFP);		\
+	snapshot.entry = kvcalloc(room, sizeof(*snapshot.entry), XL_SHARD_GFP);		\
 	return snapshot.order && snapshot.entry ? 0 : -ENOMEM;				\
 }											\
 											\

@@ -17,20 +17,23 @@ struct xl_timer {
 	enum hrtimer_restart (*function)(struct hrtimer *timer);	/* of XL_TIMER() */
 	u64 interval;			/* ns */
 	u64 randomize;			/* ns, most that an interval is longer or shorter */
+	u64 random;			/* not 0: the kernel's own numbers may sleep on PREEMPT_RT */
 	const void *data;		/* for the _DATA form */
 	bool started;
 };
 
 #define XL_TIMER_LEAST 20000		/* ns: a timer must leave time for others */
 
-static inline u64 xl_timer_interval(const struct xl_timer *t)
+/* The next interval. Xorshift (G. Marsaglia, "Xorshift RNGs", 2003). */
+static inline u64 xl_timer_interval(struct xl_timer *t)
 {
 	u64 interval = t->interval;
 
 	if (t->randomize) {
-		u64 random = (u64)get_random_u32() << 32 | get_random_u32();
-
-		interval += random % (2 * t->randomize + 1);
+		t->random ^= t->random << 13;
+		t->random ^= t->random >> 7;
+		t->random ^= t->random << 17;
+		interval += t->random % (2 * t->randomize + 1);
 		interval -= min(t->randomize, interval);
 	}
 	return max_t(u64, interval, XL_TIMER_LEAST);
@@ -74,6 +77,7 @@ XL_COLD void xl_start_timers(struct xl_timer *table, size_t count)
 
 	for (i = 0; i < count; i++) {
 		xl_hrtimer_setup(&table[i].timer, table[i].function, HRTIMER_MODE_REL_HARD);
+		table[i].random = (u64)get_random_u32() << 32 | get_random_u32() | 1;
 		table[i].started = true;
 		hrtimer_start(&table[i].timer, ns_to_ktime(xl_timer_interval(&table[i])),
 			      HRTIMER_MODE_REL_HARD);

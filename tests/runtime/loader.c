@@ -57,6 +57,9 @@ static void read_traces(void)
 	for (int i = 0; i < trace_count; i++) {
 		ssize_t size;
 
+		/* A read of nothing must come back, and leave all that there is. */
+		if (read(traces[i], buffer, 0) != 0)
+			fprintf(stderr, "a read of nothing gave something\n");
 		while ((size = read(traces[i], buffer, sizeof(buffer))) > 0) {
 			for (char *p = buffer; p < buffer + size;) {
 				struct record r;
