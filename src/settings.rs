@@ -159,7 +159,7 @@ mod tests {
         for (option, message) in [
             ("MAXSTRINGLEN=4", "-D MAXSTRINGLEN=4: MAXSTRINGLEN is a number from 16 to 65536"),
             ("MAXERRORS=-1", "-D MAXERRORS=-1: MAXERRORS is a number from 0 to 4294967295"),
-            ("MAXNESTING=x", "-D MAXNESTING=x: MAXNESTING is a number from 1 to 1000"),
+            ("MAXNESTING=x", "-D MAXNESTING=x: MAXNESTING is a number from 1 to 40"),
             ("9=1", "-D 9=1: `9` is not the name of a macro"),
             ("", "-D : `` is not the name of a macro"),
             ("A\n#error", "-D A\\n#error: `A\\n#error` is not the name of a macro"),

@@ -39,7 +39,9 @@ impl Folders {
     }
 
     fn xlate(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_xlate"));
+        // A shell starts what goes on behind it with interruptions ignored, and that is inherited.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_xlate")]);
         command.args(words).env("TMPDIR", self.path("tmp"));
         command.env("XDG_CACHE_HOME", self.path("cache"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
