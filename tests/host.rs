@@ -320,3 +320,10 @@ fn output_longer_than_a_record_is_lost() {
     assert_eq!((status, &*stdout), (Some(0), "after\n1\n"));
     assert!(stderr.contains("output of 1 handlers lost"), "{stderr}");
 }
+
+#[test]
+fn deleting_an_element_leaves_the_rest_of_its_chain() {
+    let case = "tests/corpus/array/delete_among_many";
+    let wanted = fs::read_to_string(format!("{case}.out")).expect("read");
+    assert_eq!(output(&[&format!("{case}.stp")]), wanted);
+}
