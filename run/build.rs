@@ -13,7 +13,10 @@ fn main() -> io::Result<()> {
 
 /// Writes the table of the headers in a folder of the runtime.
 fn embed(folder: &str, table_name: &str) -> io::Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime").join(folder);
+    // As it is now: the folder that this was compiled in may have gone.
+    let own = env::var_os("CARGO_MANIFEST_DIR")
+        .ok_or_else(|| io::Error::other("cargo sets CARGO_MANIFEST_DIR"))?;
+    let folder = Path::new(&own).join("../runtime").join(folder);
     let mut headers = Vec::new();
     collect(&folder, &mut headers)?;
     headers.sort_by_key(|path| path.display().to_string());
