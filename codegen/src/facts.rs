@@ -263,20 +263,12 @@ impl<'m> Facts<'m> {
                 matches!(data.code, FunctionCode::Body(_))
                     && data.params.get(index).copied().is_some_and(is_name)
             }
-            Op::Load(place)
-            | Op::Contains(place)
-            | Op::Delete(place)
-            | Op::StatGet(_, place)
-            | Op::BucketCount(place)
-            | Op::PrintHistogram(place)
-            | Op::Store(place, _)
-            | Op::Update(_, place, _)
-            | Op::StatAdd(place, _)
-            | Op::Bucket(place, _) => match self.module.globals[place.global].keys.get(index) {
-                Some(key) => is_name(*key),
-                None => matches!(op, Op::Store(..)) && element_is_name(place.global),
-            },
-            _ => false,
+            _ => op.place().is_some_and(|place| {
+                match self.module.globals[place.global].keys.get(index) {
+                    Some(key) => is_name(*key),
+                    None => matches!(op, Op::Store(..)) && element_is_name(place.global),
+                }
+            }),
         }
     }
 }

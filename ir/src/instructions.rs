@@ -326,10 +326,10 @@ impl Op {
     }
 }
 
-impl Op {
-    /// Calls `f` with every global that it names, those of `lock` and `unlock` left out.
-    pub fn for_each_global_mut(&mut self, mut f: impl FnMut(&mut Global)) {
-        match self {
+/// The place that an operation names, borrowed as the operation is.
+macro_rules! place_of {
+    ($op:expr) => {
+        match $op {
             Op::Load(place)
             | Op::Contains(place)
             | Op::Delete(place)
@@ -339,29 +339,41 @@ impl Op {
             | Op::Store(place, _)
             | Op::Update(_, place, _)
             | Op::StatAdd(place, _)
-            | Op::Bucket(place, _) => f(&mut place.global),
+            | Op::Bucket(place, _) => Some(place),
+            _ => None,
+        }
+    };
+}
+
+impl Op {
+    /// The scalar or element that it reads or writes, if it does.
+    pub fn place(&self) -> Option<&Place> {
+        place_of!(self)
+    }
+
+    fn place_mut(&mut self) -> Option<&mut Place> {
+        place_of!(self)
+    }
+
+    /// Calls `f` with every global that it names, those of `lock` and `unlock` left out.
+    pub fn for_each_global_mut(&mut self, mut f: impl FnMut(&mut Global)) {
+        match self {
             Op::Clear(global) => f(global),
             Op::IterBegin(spec) => f(&mut spec.global),
-            _ => {}
+            _ => {
+                if let Some(place) = self.place_mut() {
+                    f(&mut place.global);
+                }
+            }
         }
     }
 
     /// The global that it names, if it names one; `lock` and `unlock` name none in this sense.
     pub fn global(&self) -> Option<Global> {
         match self {
-            Op::Load(place)
-            | Op::Contains(place)
-            | Op::Delete(place)
-            | Op::StatGet(_, place)
-            | Op::BucketCount(place)
-            | Op::PrintHistogram(place)
-            | Op::Store(place, _)
-            | Op::Update(_, place, _)
-            | Op::StatAdd(place, _)
-            | Op::Bucket(place, _) => Some(place.global),
             Op::Clear(global) => Some(*global),
             Op::IterBegin(spec) => Some(spec.global),
-            _ => None,
+            _ => self.place().map(|place| place.global),
         }
     }
 }

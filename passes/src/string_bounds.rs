@@ -182,15 +182,6 @@ impl Flow<'_> {
                 self.keys(place, body);
                 self.element(place.global, body.type_of(*value));
             }
-            Op::Load(place)
-            | Op::Contains(place)
-            | Op::Delete(place)
-            | Op::Update(_, place, _)
-            | Op::StatAdd(place, _)
-            | Op::StatGet(_, place)
-            | Op::Bucket(place, _)
-            | Op::BucketCount(place)
-            | Op::PrintHistogram(place) => self.keys(place, body),
             Op::IterBegin(spec) => {
                 for (n, value) in spec.slice.iter().enumerate() {
                     if let Some(value) = value {
@@ -198,7 +189,11 @@ impl Flow<'_> {
                     }
                 }
             }
-            _ => {}
+            _ => {
+                if let Some(place) = op.place() {
+                    self.keys(place, body);
+                }
+            }
         }
     }
 

@@ -22,7 +22,7 @@ pub(super) fn scope(list: &mut [Stmt]) {
 fn count(list: &[Stmt]) -> usize {
     list.iter()
         .map(|stmt| {
-            usize::from(has_key(stmt)) + bodies(stmt).iter().map(|b| count(b)).sum::<usize>()
+            usize::from(has_key(stmt)) + stmt.bodies().iter().map(|b| count(b)).sum::<usize>()
         })
         .sum()
 }
@@ -35,33 +35,8 @@ fn enclose(list: &mut [Stmt]) {
             let inner = std::mem::replace(stmt, Stmt::Blank);
             *stmt = Stmt::Block(vec![inner]);
         } else {
-            bodies_mut(stmt).into_iter().for_each(enclose);
+            stmt.bodies_mut().into_iter().for_each(|body| enclose(body));
         }
-    }
-}
-
-/// The statements inside a statement.
-fn bodies(stmt: &Stmt) -> Vec<&[Stmt]> {
-    match stmt {
-        Stmt::If { then, otherwise, .. } => vec![then, otherwise],
-        Stmt::Loop { body, .. }
-        | Stmt::For { body, .. }
-        | Stmt::Each { body, .. }
-        | Stmt::DoWhile { body, .. }
-        | Stmt::Block(body) => vec![body],
-        _ => Vec::new(),
-    }
-}
-
-fn bodies_mut(stmt: &mut Stmt) -> Vec<&mut [Stmt]> {
-    match stmt {
-        Stmt::If { then, otherwise, .. } => vec![then, otherwise],
-        Stmt::Loop { body, .. }
-        | Stmt::For { body, .. }
-        | Stmt::Each { body, .. }
-        | Stmt::DoWhile { body, .. }
-        | Stmt::Block(body) => vec![body],
-        _ => Vec::new(),
     }
 }
 

@@ -108,6 +108,32 @@ impl Stmt {
         }
     }
 
+    /// The lists of statements inside it, in order.
+    pub(crate) fn bodies(&self) -> Vec<&Vec<Stmt>> {
+        match self {
+            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+            Stmt::Loop { body, .. }
+            | Stmt::For { body, .. }
+            | Stmt::Each { body, .. }
+            | Stmt::DoWhile { body, .. }
+            | Stmt::Block(body) => vec![body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn bodies_mut(&mut self) -> Vec<&mut Vec<Stmt>> {
+        match self {
+            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+            Stmt::Loop { body, .. }
+            | Stmt::For { body, .. }
+            | Stmt::Each { body, .. }
+            | Stmt::DoWhile { body, .. }
+            | Stmt::Block(body) => vec![body],
+            _ => Vec::new(),
+        }
+    }
+
     /// Says which place of the script it comes from, with all that is inside it, where that has not
     /// been said.
     pub(crate) fn stamp(&mut self, pos: Pos) {

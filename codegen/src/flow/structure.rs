@@ -391,15 +391,7 @@ fn find_labels(list: &[Stmt], labels: &mut Vec<(Label, bool)>) {
                 let catches = matches!(list.get(n + 1), Some(Stmt::If { cond, .. }) if tests(cond));
                 labels.push((*label, catches));
             }
-            Stmt::If { then, otherwise, .. } => {
-                find_labels(then, labels);
-                find_labels(otherwise, labels);
-            }
-            Stmt::Loop { body, .. }
-            | Stmt::DoWhile { body, .. }
-            | Stmt::Each { body, .. }
-            | Stmt::For { body, .. } => find_labels(body, labels),
-            _ => {}
+            _ => stmt.bodies().into_iter().for_each(|body| find_labels(body, labels)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::c::expr::Expr;
-use crate::c::stmt::{Label, Stmt, breaks, continues, ends_away};
+use crate::c::stmt::{Stmt, breaks, continues, ends_away};
 use crate::c::text::Name;
 
 /// An `if` with what follows it: no empty branch, and no `else` after a branch that leaves.
@@ -87,7 +87,8 @@ pub(crate) fn tidy(mut list: Vec<Stmt>) -> Vec<Stmt> {
             used.insert(*label);
         }
     });
-    drop_labels(&mut list, &used);
+    let is_unused = |stmt: &Stmt| matches!(stmt, Stmt::Label(label) if !used.contains(label));
+    for_each_list(&mut list, &mut |list| list.retain(|stmt| !is_unused(stmt)));
     for_each_list(&mut list, &mut |list| {
         return_at_once(list);
         check_once(list);
@@ -101,57 +102,18 @@ pub(crate) fn tidy(mut list: Vec<Stmt>) -> Vec<Stmt> {
 pub(crate) fn walk(list: &[Stmt], f: &mut dyn FnMut(&Stmt)) {
     for stmt in list {
         f(stmt);
-        match stmt {
-            Stmt::If { then, otherwise, .. } => {
-                walk(then, f);
-                walk(otherwise, f);
-            }
-            Stmt::Loop { body, .. } | Stmt::DoWhile { body, .. } | Stmt::Each { body, .. } => {
-                walk(body, f);
-            }
-            Stmt::For { init, step, body, .. } => {
-                f(init);
-                f(step);
-                walk(body, f);
-            }
-            _ => {}
+        if let Stmt::For { init, step, .. } = stmt {
+            f(init);
+            f(step);
         }
-    }
-}
-
-fn drop_labels(list: &mut Vec<Stmt>, used: &BTreeSet<Label>) {
-    list.retain(|stmt| !matches!(stmt, Stmt::Label(label) if !used.contains(label)));
-    for stmt in list {
-        match stmt {
-            Stmt::If { then, otherwise, .. } => {
-                drop_labels(then, used);
-                drop_labels(otherwise, used);
-            }
-            Stmt::Loop { body, .. }
-            | Stmt::DoWhile { body, .. }
-            | Stmt::Each { body, .. }
-            | Stmt::For { body, .. } => {
-                drop_labels(body, used);
-            }
-            _ => {}
-        }
+        stmt.bodies().into_iter().for_each(|body| walk(body, f));
     }
 }
 
 /// Calls `f` with every list of statements, inner ones first.
 pub(crate) fn for_each_list(list: &mut Vec<Stmt>, f: &mut dyn FnMut(&mut Vec<Stmt>)) {
     for stmt in list.iter_mut() {
-        match stmt {
-            Stmt::If { then, otherwise, .. } => {
-                for_each_list(then, f);
-                for_each_list(otherwise, f);
-            }
-            Stmt::Loop { body, .. }
-            | Stmt::DoWhile { body, .. }
-            | Stmt::Each { body, .. }
-            | Stmt::For { body, .. } => for_each_list(body, f),
-            _ => {}
-        }
+        stmt.bodies_mut().into_iter().for_each(|body| for_each_list(body, f));
     }
     f(list);
 }

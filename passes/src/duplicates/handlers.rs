@@ -258,15 +258,6 @@ fn fits(module: &Module, body: &Body, op: &Op) -> bool {
             let element = module.globals[place.global].element.value_type();
             keys_fit(place) && element.is_none_or(|want| fit(*value, want))
         }
-        Op::Load(place)
-        | Op::Contains(place)
-        | Op::Delete(place)
-        | Op::Update(_, place, _)
-        | Op::StatAdd(place, _)
-        | Op::StatGet(_, place)
-        | Op::Bucket(place, _)
-        | Op::BucketCount(place)
-        | Op::PrintHistogram(place) => keys_fit(place),
         Op::Call(function, args) => {
             let params = &module.functions[*function].params;
             args.iter().zip(params).all(|(&arg, &want)| fit(arg, want))
@@ -275,6 +266,6 @@ fn fits(module: &Module, body: &Body, op: &Op) -> bool {
             let keys = &module.globals[spec.global].keys;
             spec.slice.iter().zip(keys).all(|(key, &want)| key.is_none_or(|key| fit(key, want)))
         }
-        _ => true,
+        _ => op.place().is_none_or(keys_fit),
     }
 }
