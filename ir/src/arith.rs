@@ -15,16 +15,18 @@ pub fn unary(op: UnaryOp, a: i64) -> i64 {
     }
 }
 
-/// The result of an operator on two longs; `None` if it raises.
+/// The result of an operator on two longs; `None` if it raises, or if it relies on something that
+/// does not hold.
 pub fn binary(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     Some(match op {
         BinaryOp::Add => a.wrapping_add(b),
         BinaryOp::Sub => a.wrapping_sub(b),
         BinaryOp::Mul => a.wrapping_mul(b),
-        BinaryOp::Div if b == 0 => return None,
-        BinaryOp::Rem if b == 0 => return None,
-        BinaryOp::Div => a.wrapping_div(b),
-        BinaryOp::Rem => a.wrapping_rem(b),
+        op if op.divides() && b == 0 => return None,
+        BinaryOp::DivPlain => return a.checked_div(b),
+        BinaryOp::RemPlain => return a.checked_rem(b),
+        BinaryOp::Div | BinaryOp::DivNonzero => a.wrapping_div(b),
+        BinaryOp::Rem | BinaryOp::RemNonzero => a.wrapping_rem(b),
         BinaryOp::And => a & b,
         BinaryOp::Or => a | b,
         BinaryOp::Xor => a ^ b,
@@ -78,6 +80,12 @@ mod tests {
             (BinaryOp::Rem, -7, 2, Some(-1)),
             (BinaryOp::Div, 5, 0, None),
             (BinaryOp::Rem, 5, 0, None),
+            (BinaryOp::DivNonzero, min, -1, Some(min)),
+            (BinaryOp::RemNonzero, min, -1, Some(0)),
+            (BinaryOp::DivNonzero, 5, 0, None),
+            (BinaryOp::DivPlain, -7, 2, Some(-3)),
+            (BinaryOp::RemPlain, min, -1, None),
+            (BinaryOp::DivPlain, min, -1, None),
             (BinaryOp::Shl, 1, 64, Some(1)),
             (BinaryOp::Shl, 1, -1, Some(min)),
             (BinaryOp::Shr, -8, 65, Some(-4)),

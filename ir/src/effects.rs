@@ -42,6 +42,9 @@ pub struct Effects {
     pub exits: bool,
     /// It moves an iterator: state that only this run of the handler sees.
     pub advances: bool,
+    /// It relies on a check or branch before it, and must not be done where that has not been passed.
+    /// Of an operation only: a function makes sure of what it relies on itself.
+    pub guarded: bool,
     /// How its result depends on when it is asked for, globals aside.
     pub invariance: Invariance,
 }
@@ -63,7 +66,7 @@ impl Effects {
         !self.writes.is_empty() || self.acts
     }
 
-    /// Adds what another may do.
+    /// Adds what another may do, but for what it relies on.
     pub fn join(&mut self, other: &Effects) {
         self.reads.extend(other.reads.iter().copied());
         self.writes.extend(other.writes.iter().copied());
@@ -143,13 +146,15 @@ impl Summaries {
     pub fn op(&self, module: &Module, op: &Op) -> Effects {
         let mut effects = Effects::default();
         match op {
-            Op::Const(_) | Op::Unary(..) | Op::Binary(..) | Op::Compare(..) | Op::Match(..) => {}
+            Op::Const(_) | Op::Unary(..) | Op::Compare(..) | Op::Match(..) => {}
+            Op::Binary(op, ..) => effects.guarded = op.is_guarded(),
             Op::Record(_) => effects.invariance = Invariance::Handler,
             Op::Intrinsic(intrinsic, _) => {
                 let row = intrinsic.signature();
                 effects.acts = row.acts;
                 effects.aborts = row.aborts;
                 effects.exits = *intrinsic == Intrinsic::Exit;
+                effects.guarded = row.guarded;
                 effects.invariance = row.invariance;
             }
             Op::Call(function, _) => {

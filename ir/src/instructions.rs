@@ -39,6 +39,15 @@ pub enum BinaryOp {
     Shr,
     /// Logical right shift.
     Ushr,
+    /// Division by what is known not to be zero: what comes before it has made sure.
+    DivNonzero,
+    /// Remainder of a division by what is known not to be zero.
+    RemNonzero,
+    /// Division as machines do it: the divisor is known not to be zero, and not -1 where the dividend
+    /// may be INT64_MIN.
+    DivPlain,
+    /// Remainder of a division as machines do it, of what is known as for [`BinaryOp::DivPlain`].
+    RemPlain,
 }
 
 /// Comparisons; of two longs (signed) or of two strings (bytewise). The result is 0 or 1.

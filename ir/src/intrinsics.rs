@@ -36,6 +36,8 @@ pub struct Signature {
     pub aborts: bool,
     /// Whether it does something that must happen once, in order (a message, a change of state).
     pub acts: bool,
+    /// Whether it relies on a check before it, and must not be done earlier.
+    pub guarded: bool,
 }
 
 macro_rules! intrinsics {
@@ -65,6 +67,7 @@ macro_rules! intrinsics {
                                 raises: false,
                                 aborts: false,
                                 acts: false,
+                                guarded: false,
                             };
                             $(row.$flag = true;)*
                             row
@@ -144,6 +147,8 @@ intrinsics! {
     StrFind = "str.find"(Str, Str) -> Long, Pure;
     /// The byte at an offset; raises if out of range.
     StrAt = "str.at"(Str, Long) -> Long, Pure + raises;
+    /// The byte at an offset that is known to be in range.
+    StrByte = "str.byte"(Str, Long) -> Long, Pure + guarded;
     /// The first with each occurrence of the second replaced by the third.
     StrReplace = "str.replace"(Str, Str, Str) -> Str, Pure;
     /// The number that the text starts with, in a base (0: as in C; 2 to 36).

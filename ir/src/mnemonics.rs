@@ -34,10 +34,25 @@ mnemonics! {
     BinaryOp {
         Add = "add", Sub = "sub", Mul = "mul", Div = "div", Rem = "rem", And = "and", Or = "or",
         Xor = "xor", Shl = "shl", Shr = "shr", Ushr = "ushr",
+        DivNonzero = "div.nonzero", RemNonzero = "rem.nonzero", DivPlain = "div.plain",
+        RemPlain = "rem.plain",
     }
     CompareOp { Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge" }
     UpdateOp { Add = "add", Min = "min", Max = "max", Or = "or" }
     LockMode { Read = "read", Write = "write" }
+}
+
+impl BinaryOp {
+    /// Whether it divides, with checks or without.
+    pub fn divides(self) -> bool {
+        use BinaryOp::{Div, DivNonzero, DivPlain, Rem, RemNonzero, RemPlain};
+        matches!(self, Div | Rem | DivNonzero | RemNonzero | DivPlain | RemPlain)
+    }
+
+    /// Whether it divides and relies on what comes before it, so that it must not be done earlier.
+    pub fn is_guarded(self) -> bool {
+        self.divides() && !matches!(self, BinaryOp::Div | BinaryOp::Rem)
+    }
 }
 
 impl CompareOp {

@@ -6,8 +6,8 @@
 use crate::intrinsics::Intrinsic;
 use crate::types::Const;
 
-/// The result of a string primitive; `None` if it raises, is not a pure function of its arguments, or
-/// the arguments are not of its types.
+/// The result of a string primitive; `None` if it raises, relies on something that does not hold, is
+/// not a pure function of its arguments, or the arguments are not of its types.
 pub fn evaluate(intrinsic: Intrinsic, args: &[Const], longest: usize) -> Option<Const> {
     let text = |bytes: Vec<u8>| {
         let length = bytes.len().min(longest);
@@ -22,7 +22,7 @@ pub fn evaluate(intrinsic: Intrinsic, args: &[Const], longest: usize) -> Option<
         (Intrinsic::StrFind, [Const::Str(a), Const::Str(b)]) => {
             Some(Const::Long(i64::from(b.is_empty() || search(a, b).is_some())))
         }
-        (Intrinsic::StrAt, [Const::Str(a), Const::Long(at)]) => {
+        (Intrinsic::StrAt | Intrinsic::StrByte, [Const::Str(a), Const::Long(at)]) => {
             let byte = a.get(usize::try_from(*at).ok()?)?;
             Some(Const::Long(i64::from(*byte)))
         }

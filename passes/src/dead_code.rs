@@ -2,10 +2,13 @@
 //!
 //! Assumes SSA form. Guarantees that every instruction left has an effect that must stay, or a result
 //! that such an instruction or the end of a block needs, and that the same holds for every block
-//! parameter. Blocks and branches stay, so that a loop ends where it did.
+//! parameter. Blocks and branches stay, so that a loop ends where it did. A handler locks nothing that
+//! it does not touch any more.
+
+use std::collections::BTreeSet;
 
 use xlate_ir::entities::{Block, Entity, Inst, Value};
-use xlate_ir::instructions::Terminator;
+use xlate_ir::instructions::{Op, Terminator};
 
 use crate::manager::BodyContext;
 
@@ -36,10 +39,12 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
         dropped += keep.iter().filter(|kept| !**kept).count();
     }
     let params = drop_params(cx, &live);
+    let locks = drop_locks(cx);
     cx.log.count("instructions dropped", dropped);
     cx.log.count("block parameters dropped", params);
     cx.log.count("unreachable blocks dropped", unreachable);
-    dropped + params + unreachable > 0
+    cx.log.count("locks dropped", locks);
+    dropped + params + unreachable + locks > 0
 }
 
 fn is_tried(terminator: &Terminator) -> bool {
@@ -113,4 +118,43 @@ fn drop_params(cx: &mut BodyContext<'_>, live: &[bool]) -> usize {
         cx.body.retain_params(&keep);
     }
     dropped
+}
+
+/// Drops the locks of globals that the handler does not touch; gives how many.
+fn drop_locks(cx: &mut BodyContext<'_>) -> usize {
+    let (mut touched, mut locked) = (BTreeSet::new(), BTreeSet::new());
+    for (_, inst) in cx.body.iter_insts() {
+        match &cx.body.insts[inst].op {
+            Op::Lock(locks) => locked.extend(locks.iter().map(|(global, _)| *global)),
+            Op::Call(function, _) => {
+                let callee = cx.summaries.function(*function);
+                touched.extend(callee.reads.iter().chain(&callee.writes).copied());
+            }
+            // Who knows what it touches.
+            Op::CStatement(_) | Op::CExpression(_) => return 0,
+            op => touched.extend(op.global()),
+        }
+    }
+    let owners: Vec<_> = touched.iter().filter_map(|&g| cx.module.lock_of(g)).collect();
+    touched.extend(owners);
+    let needless: BTreeSet<_> = locked.difference(&touched).copied().collect();
+    if needless.is_empty() {
+        return 0;
+    }
+    for block in cx.body.layout.clone() {
+        for inst in cx.body.blocks[block].insts.clone() {
+            match &mut cx.body.insts[inst].op {
+                Op::Lock(locks) => locks.retain(|(global, _)| !needless.contains(global)),
+                Op::Unlock(globals) => globals.retain(|global| !needless.contains(global)),
+                _ => {}
+            }
+        }
+        let (insts, blocks) = (&cx.body.insts, &mut cx.body.blocks);
+        blocks[block].insts.retain(|&inst| match &insts[inst].op {
+            Op::Lock(locks) => !locks.is_empty(),
+            Op::Unlock(globals) => !globals.is_empty(),
+            _ => true,
+        });
+    }
+    needless.len()
 }

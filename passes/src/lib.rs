@@ -24,6 +24,7 @@ mod lock_sets;
 mod loop_invariants;
 mod merge_prints;
 mod merge_tails;
+mod ranges;
 mod sccp;
 mod shard_sizes;
 mod simplify_cfg;

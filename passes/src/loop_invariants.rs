@@ -2,7 +2,8 @@
 //!
 //! Assumes SSA form. Moves what neither raises nor has effects, and whose operands and globals a loop
 //! does not change, in front of the loop. Guarantees that no such instruction is left in a loop. What
-//! is moved may be computed where it was not before; it is cheap and cannot fail.
+//! is moved may be computed where it was not before; it is cheap and cannot fail. What cannot fail
+//! only because of a branch before it stays behind that.
 
 use xlate_ir::cfg::{Cfg, Dominators, Loop, Loops};
 use xlate_ir::effects::{Effects, Invariance};
@@ -114,6 +115,7 @@ fn is_invariant(cx: &BodyContext<'_>, inst: Inst, inside: &[bool], in_loop: &Eff
     data.op.for_each_operand(|value: Value| outside &= !inside[value.index()]);
     outside
         && effects.is_removable()
+        && !effects.guarded
         && effects.invariance != Invariance::Volatile
         && effects.reads.is_disjoint(&in_loop.writes)
 }

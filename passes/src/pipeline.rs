@@ -59,7 +59,7 @@ impl std::error::Error for PipelineError {}
 /// keys are one value, equal bodies look equal), and the last line on everything before: which
 /// handlers there are decides what overlaps, and where accesses stand decides where locks go.
 const DEFAULT: &str = "duplicate-functions,\
-    (simplify-cfg,copy-propagation,sccp,simplify-instructions,fold-formats,gvn,dead-stores,dead-code,\
+    (simplify-cfg,copy-propagation,sccp,simplify-instructions,fold-formats,gvn,ranges,dead-stores,dead-code,\
     global-constness,unused-globals,inline,unused-functions)*,\
     loop-invariants,updates,merge-tails,(simplify-cfg,copy-propagation,gvn,dead-code)*,\
     (duplicate-functions,similar-functions)*,duplicate-handlers,empty-handlers,unused-functions,unused-globals,\

@@ -55,6 +55,11 @@ pub const PASSES: &[Pass] = &[
         run: Run::Body(crate::gvn::run),
     },
     Pass {
+        name: "ranges",
+        description: "drop checks that always pass, and decide comparisons, by value ranges",
+        run: Run::Body(crate::ranges::run),
+    },
+    Pass {
         name: "loop-invariants",
         description: "move what a loop does not change in front of it",
         run: Run::Body(crate::loop_invariants::run),

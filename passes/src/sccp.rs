@@ -205,10 +205,12 @@ fn is_foldable(op: &Op) -> bool {
 
 /// Whether an intrinsic is a function of its arguments alone, known here.
 fn is_primitive(intrinsic: Intrinsic) -> bool {
-    use Intrinsic::{StrAt, StrConcat, StrFind, StrLen, StrReplace, StrSub, StrText, StrToLong};
+    use Intrinsic::{
+        StrAt, StrByte, StrConcat, StrFind, StrLen, StrReplace, StrSub, StrText, StrToLong,
+    };
     matches!(
         intrinsic,
-        StrAt | StrConcat | StrFind | StrLen | StrReplace | StrSub | StrText | StrToLong
+        StrAt | StrByte | StrConcat | StrFind | StrLen | StrReplace | StrSub | StrText | StrToLong
     )
 }
 

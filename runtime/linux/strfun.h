@@ -81,6 +81,12 @@ static inline s64 xl_str_at(struct xl_context *c, struct xl_str s, s64 at, const
 	return 0;
 }
 
+/* The byte at a position that is inside. */
+static inline s64 xl_str_byte(struct xl_context *c, struct xl_str s, s64 at)
+{
+	return (u8)s.s[at];
+}
+
 /* s with each old replaced, from left to right. */
 #define xl_str_replace(c, place, s, old, new) xl_str_replace_to(XL_PLACE(place), s, old, new)
 

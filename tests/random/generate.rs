@@ -347,7 +347,7 @@ impl<'a> Generator<'a> {
             let op = self.pick(&["+", "-", "*", "&", "|", "^", "<", ">=", "==", "&&"]);
             return format!("({} {op} {})", self.long(d), self.long(d));
         }
-        match self.random.below(22) {
+        match self.random.below(23) {
             0..=6 => {
                 let op = self
                     .pick(&["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", ">>>", "&&", "||"]);
@@ -397,7 +397,22 @@ impl<'a> Generator<'a> {
                 self.long(d)
             ),
             20 => self.pick(&["n0++", "--n1", "l1++", "++l2"]).into(),
+            21 => self.guarded(d),
             _ => self.call(d),
+        }
+    }
+
+    /// What could go wrong but for what is asked or known before.
+    fn guarded(&mut self, depth: u32) -> String {
+        let (x, op) = (self.pick(&["l0", "l1", "n0", "pid()"]), self.pick(&["/", "%"]));
+        let (text, d) = (self.pick(&["s0", "text", "execname()"]), depth);
+        match self.random.below(6) {
+            0 => format!("({x} ? {} {op} {x} : {})", self.long(d), self.long(d)),
+            1 => format!("({x} > 0 ? {} {op} {x} : {})", self.long(d), self.long(d)),
+            2 => format!("({} {op} (({} & 7) + 1))", self.long(d), self.long(d)),
+            3 => format!("({x} >= 0 && {x} < strlen({text}) ? stringat({text}, {x}) : {x})"),
+            4 => format!("(({} & 15) {op} 4)", self.long(d)),
+            _ => format!("({} << ({} & 15))", self.long(d), self.long(d)),
         }
     }
 

@@ -176,26 +176,42 @@ impl BodyEmitter<'_> {
             BinaryOp::And => Expr::arithmetic("&", x, y),
             BinaryOp::Or => Expr::arithmetic("|", x, y),
             BinaryOp::Xor => Expr::arithmetic("^", x, y),
-            BinaryOp::Div => match constant {
+            BinaryOp::DivPlain => Expr::arithmetic("/", x, y),
+            BinaryOp::RemPlain => Expr::arithmetic("%", x, y),
+            BinaryOp::Div | BinaryOp::DivNonzero => match constant {
                 Some(-1) => Expr::prefix("-", x.widened()),
                 Some(n) if n != 0 => Expr::arithmetic("/", x, y),
                 _ => Expr::call("xl_div", vec![x, y]),
             },
-            BinaryOp::Rem => match constant {
+            BinaryOp::Rem | BinaryOp::RemNonzero => match constant {
                 Some(n) if n != 0 && n != -1 => Expr::arithmetic("%", x, y),
                 Some(-1) => Expr::Long(0),
                 _ => Expr::call("xl_mod", vec![x, y]),
             },
             BinaryOp::Shl => match count {
                 Some(n) => Expr::infix("<<", x.widened(), n),
+                None if self.is_count(b) => Expr::infix("<<", x.widened(), y),
                 None => Expr::call("xl_shl", vec![x, y]),
             },
             BinaryOp::Shr => match count {
                 Some(n) => Expr::infix(">>", x.widened(), n),
+                None if self.is_count(b) => Expr::infix(">>", x.widened(), y),
                 None => Expr::call("xl_shr", vec![x, y]),
             },
             BinaryOp::Ushr => Expr::call("xl_ushr", vec![x, count.unwrap_or(y)]),
         }
+    }
+
+    /// Whether a value is masked to less than 64, as shift counts must be in C.
+    fn is_count(&self, value: Value) -> bool {
+        let masks = |value: Value| {
+            let constant = self.folding.constant(self.body, value);
+            matches!(constant, Some(Const::Long(0..=63)))
+        };
+        self.folding.definition(value).is_some_and(|inst| match self.body.insts[inst].op {
+            Op::Binary(BinaryOp::And, a, b) => masks(a) || masks(b),
+            _ => false,
+        })
     }
 
     fn compare(&mut self, op: CompareOp, a: Value, b: Value) -> Expr {

@@ -24,7 +24,7 @@ pub(super) fn may_vary(
     literal: &Literal,
 ) -> bool {
     match op {
-        Op::Binary(BinaryOp::Div | BinaryOp::Rem, ..) => index == 0,
+        Op::Binary(op, ..) if op.divides() => index == 0,
         Op::Binary(BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Ushr, ..) => index == 0,
         Op::Binary(BinaryOp::Mul, ..) => match literal {
             Literal::Const(Const::Long(n)) => !n.unsigned_abs().is_power_of_two() && *n != 0,

@@ -439,6 +439,8 @@ impl<'a, 'm> Generator<'a, 'm> {
             0..=4 => {
                 let (a, b) = (self.long(depth - 1), self.long(depth - 1));
                 let op = self.random.pick(BinaryOp::ALL);
+                // Nothing here makes sure of what others rely on.
+                let op = if op.is_guarded() { BinaryOp::Rem } else { op };
                 self.b.value(Op::Binary(op, a, b))
             }
             5 | 6 => {

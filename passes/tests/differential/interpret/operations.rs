@@ -65,6 +65,7 @@ impl Machine<'_> {
             Op::Unary(op, a) => Ok(Some(Datum::Long(arith::unary(*op, long(*a))))),
             Op::Binary(op, a, b) => match arith::binary(*op, long(*a), long(*b)) {
                 Some(n) => Ok(Some(Datum::Long(n))),
+                None if op.is_guarded() => panic!("{op} {} by {}", long(*a), long(*b)),
                 None => Err(self.raise("division by zero", pos)),
             },
             Op::Compare(op, a, b) => truth(arith::compare(*op, &get(*a), &get(*b))),
@@ -254,7 +255,7 @@ impl Machine<'_> {
         let point = &self.module.probes[self.point];
         match intrinsic {
             Intrinsic::Pid => long(self.event % 4),
-            Intrinsic::Tid => long(self.event % 3 - 1),
+            Intrinsic::Tid => long(self.event % 3),
             Intrinsic::Execname => text(format!("p{}", self.event % 3)),
             Intrinsic::Pexecname => text(format!("parent{}", self.event % 2)),
             Intrinsic::Pp => text(point.name.chars().take(self.longest()).collect()),
@@ -286,6 +287,7 @@ impl Machine<'_> {
                 let args: Vec<_> = args.iter().map(|&arg| constant((operands.0)(arg))).collect();
                 match strings::evaluate(intrinsic, &args, self.longest()) {
                     Some(result) => Ok(Some(datum(&result))),
+                    None if intrinsic == Intrinsic::StrByte => panic!("there is no such byte"),
                     None => Err(self.raise("no such byte", pos)),
                 }
             }
