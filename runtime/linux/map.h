@@ -3,8 +3,9 @@
  * Arrays: hash tables with chains, all of whose memory is there from the start.
  *
  * XL_MAP_WORDS() and XL_MAP() define the functions of one array for its types, so
- * that sizes are constants and nothing is called through a pointer. An entry is
- * named by its index plus 1, so that 0 ends a chain. Entries are handed out in a
+ * that sizes are constants and nothing is called through a pointer. The name of an
+ * entry is the distance of its end from where entries begin, in words of 32 bits: that
+ * needs no multiplication to find it, and 0 ends a chain. Entries are handed out in a
  * row first, then from the chain of deleted ones; in an array with wrap, from the
  * oldest when there is no other.
  *
@@ -72,7 +73,7 @@ static inline u64 xl_hash_str(u64 hash, struct xl_str s)
 	return xl_hash_long(hash, word);
 }
 
-/* The entries of an array with wrap in order of age; names as above. */
+/* The entries of an array with wrap in order of age, by their indices plus 1. */
 struct xl_age {
 	u32 older;
 	u32 newer;
@@ -95,43 +96,63 @@ static inline void xl_age_remove(struct xl_age *age, u32 entry)
 /* The bits of a bucket's number: at least one, so that the shift below is defined. */
 #define XL_MAP_BITS(max) ((max) < 3 ? 1 : ilog2((max) - 1) + 1)
 
+/* From the name of an entry to that of the next one. */
+#define XL_MAP_STRIDE(entry_t) (sizeof(struct entry_t) / sizeof(u32))
+
+/* What an entry keeps of its hash: odd, so never 0. From that, what finds its bucket. */
+#define XL_MAP_MARK(hash) ((u32)((hash) >> 32) | 1)
+#define XL_MAP_HASH(e) ((u64)(e)->hash << 32)
+
 /*
  * The functions of one type of table, struct table: bits and room, which may ask the
  * table t, are the logarithm of its number of buckets and its number of entries. hash(lookup)
- * gives 64 bits, equal(key, lookup) compares and store(key, lookup) copies.
+ * gives 64 bits, equal(key, lookup) compares and store(key, lookup) copies. With marked, what
+ * entries keep of their hashes is compared ahead of keys, which may take longer.
  */
 #define XL_MAP_FUNCTIONS(name, table, entry_t, lookup_t, value_t, bits, room, hash_, equal_, \
-			 store_, wrap)							\
-static __always_inline u32 name##_hash_of(const lookup_t *key)				\
+			 store_, marked, wrap)						\
+static __always_inline u32 *name##_bucket(struct table *t, u64 hash)			\
 {											\
-	return hash_(key) >> 32 | 1;							\
+	return &t->buckets[hash >> (64 - (bits))];					\
 }											\
 											\
-static __always_inline u32 *name##_bucket(struct table *t, u32 hash)			\
+/* The entry of a name: never NULL, which the compiler is told, so that nobody asks. */	\
+static __always_inline struct entry_t *name##_at(struct table *t, u32 entry)		\
 {											\
-	return &t->buckets[hash >> (32 - (bits))];					\
+	unsigned long at = (unsigned long)t->entries - sizeof(struct entry_t) +		\
+			   entry * sizeof(u32);						\
+											\
+	if (!at)									\
+		__builtin_unreachable();						\
+	return (struct entry_t *)at;							\
 }											\
 											\
-/* The link that names the entry of a key, or the 0 at the end of its chain. */		\
-static __always_inline u32 *name##_link(struct table *t, const lookup_t *key, u32 hash)	\
+static __always_inline bool name##_is(const struct entry_t *e, const lookup_t *key, u64 hash) \
 {											\
-	u32 *link = name##_bucket(t, hash);						\
+	return (!(marked) || e->hash == XL_MAP_MARK(hash)) && equal_(&e->key, key);	\
+}											\
 											\
-	while (*link) {									\
-		struct entry_t *e = &t->entries[*link - 1];				\
+/* The entry of a key, or NULL. */							\
+static __always_inline struct entry_t *name##_seek(struct table *t, const lookup_t *key, \
+						   u64 hash)				\
+{											\
+	u32 entry = *name##_bucket(t, hash);						\
 											\
-		if (e->hash == hash && equal_(&e->key, key))				\
-			break;								\
-		link = &e->next;							\
+	while (entry) {									\
+		struct entry_t *e = name##_at(t, entry);				\
+											\
+		if (likely(name##_is(e, key, hash)))					\
+			return e;							\
+		entry = e->next;							\
 	}										\
-	return link;									\
+	return NULL;									\
 }											\
 											\
 /* Takes out the entry that a link names. */						\
 static inline __maybe_unused void name##_remove(struct table *t, u32 *link)		\
 {											\
 	u32 entry = *link;								\
-	struct entry_t *e = &t->entries[entry - 1];					\
+	struct entry_t *e = name##_at(t, entry);					\
 											\
 	*link = e->next;								\
 	e->hash = 0;									\
@@ -139,22 +160,22 @@ static inline __maybe_unused void name##_remove(struct table *t, u32 *link)		\
 	t->free = entry;								\
 	t->live--;									\
 	if (wrap)									\
-		xl_age_remove(t->age, entry);						\
+		xl_age_remove(t->age, entry / XL_MAP_STRIDE(entry_t));			\
 }											\
 											\
 /* Takes out the oldest entry. */							\
 static inline __maybe_unused void name##_evict(struct table *t)				\
 {											\
-	u32 entry = t->age[0].newer;							\
-	u32 *link = name##_bucket(t, t->entries[entry - 1].hash);			\
+	u32 entry = t->age[0].newer * XL_MAP_STRIDE(entry_t);				\
+	u32 *link = name##_bucket(t, XL_MAP_HASH(name##_at(t, entry)));			\
 											\
 	while (*link != entry)								\
-		link = &t->entries[*link - 1].next;					\
+		link = &name##_at(t, *link)->next;					\
 	name##_remove(t, link);								\
 }											\
 											\
-/* Makes an entry, with a value of zero bytes; NULL if there are limit already. */	\
-XL_SLOW value_t *name##_insert(struct table *t, const lookup_t *key, u32 hash, u32 limit) \
+/* Makes an entry for the wanted key, its value zero bytes; NULL if there are limit already. */ \
+XL_SLOW value_t *name##_insert(struct table *t, u64 hash, u32 limit)			\
 {											\
 	u32 entry, *bucket = name##_bucket(t, hash);					\
 	struct entry_t *e;								\
@@ -166,18 +187,18 @@ XL_SLOW value_t *name##_insert(struct table *t, const lookup_t *key, u32 hash, u
 	}										\
 	entry = t->free;								\
 	if (entry)									\
-		t->free = t->entries[entry - 1].next;					\
+		t->free = name##_at(t, entry)->next;					\
 	else										\
-		entry = ++t->used;							\
+		entry = ++t->used * XL_MAP_STRIDE(entry_t);				\
 	t->live++;									\
-	e = &t->entries[entry - 1];							\
-	store_(&e->key, key);								\
+	e = name##_at(t, entry);							\
+	store_(&e->key, &t->wanted);							\
 	memset(&e->value, 0, sizeof(e->value));						\
-	e->hash = hash;									\
+	e->hash = XL_MAP_MARK(hash);							\
 	e->next = *bucket;								\
 	*bucket = entry;								\
 	if (wrap)									\
-		xl_age_append(t->age, entry);						\
+		xl_age_append(t->age, entry / XL_MAP_STRIDE(entry_t));			\
 	return &e->value;								\
 }											\
 											\
@@ -202,34 +223,41 @@ struct name##_entry {									\
 }
 
 /* What every table has beside buckets and entries. */
-#define XL_MAP_COUNTS									\
+#define XL_MAP_HEAD(lookup_t)								\
+	lookup_t wanted;		/* the key of an entry that is to be made */	\
 	u32 used;			/* entries handed out in a row */		\
 	u32 live;			/* and not deleted since */			\
 	u32 free;			/* first of the deleted ones */
 
 /* The functions of an array, on the one table NAME_table. */
-#define XL_MAP_ARRAY(name, lookup_t, value_t, max)					\
+#define XL_MAP_ARRAY(name, lookup_t, value_t, max, hash_)				\
 /* The value of a key, or NULL. */							\
 static inline __maybe_unused value_t *name##_find(const lookup_t *key)			\
 {											\
-	u32 entry = *name##_link(&name##_table, key, name##_hash_of(key));		\
+	struct name##_entry *e = name##_seek(&name##_table, key, hash_(key));		\
 											\
-	return entry ? &name##_table.entries[entry - 1].value : NULL;			\
+	return e ? &e->value : NULL;							\
 }											\
 											\
 /* The value of a key, made if there is none; NULL if the array is full. */		\
 static inline __maybe_unused value_t *name##_put(const lookup_t *key)			\
 {											\
-	u32 hash = name##_hash_of(key), entry = *name##_link(&name##_table, key, hash);	\
+	u64 hash = hash_(key);								\
+	struct name##_entry *e = name##_seek(&name##_table, key, hash);			\
 											\
-	return likely(entry) ? &name##_table.entries[entry - 1].value :			\
-			       name##_insert(&name##_table, key, hash, max);		\
+	if (likely(e))									\
+		return &e->value;							\
+	name##_table.wanted = *key;							\
+	return name##_insert(&name##_table, hash, max);					\
 }											\
 											\
 static inline __maybe_unused void name##_delete(const lookup_t *key)			\
 {											\
-	u32 *link = name##_link(&name##_table, key, name##_hash_of(key));		\
+	u64 hash = hash_(key);								\
+	u32 *link = name##_bucket(&name##_table, hash);					\
 											\
+	while (*link && !name##_is(name##_at(&name##_table, *link), key, hash))		\
+		link = &name##_at(&name##_table, *link)->next;				\
 	if (*link)									\
 		name##_remove(&name##_table, link);					\
 }											\
@@ -240,19 +268,19 @@ static inline __maybe_unused void name##_clear(void)					\
 }											\
 struct name##_entry
 
-#define XL_MAP_DEFINE(name, key_t, lookup_t, value_t, max, hash_, equal_, store_, wrap)	\
+#define XL_MAP_DEFINE(name, key_t, lookup_t, value_t, max, hash_, equal_, store_, marked, wrap) \
 XL_MAP_ENTRY(name, key_t, value_t);							\
 											\
 static struct name##_table {								\
-	XL_MAP_COUNTS									\
+	XL_MAP_HEAD(lookup_t)								\
 	struct xl_age age[(wrap) ? (max) + 1 : 1];					\
 	u32 buckets[1 << XL_MAP_BITS(max)];						\
 	struct name##_entry entries[max];						\
 } name##_table;										\
 											\
 XL_MAP_FUNCTIONS(name, name##_table, name##_entry, lookup_t, value_t,			\
-		 XL_MAP_BITS(max), max, hash_, equal_, store_, wrap);			\
-XL_MAP_ARRAY(name, lookup_t, value_t, max)
+		 XL_MAP_BITS(max), max, hash_, equal_, store_, marked, wrap);		\
+XL_MAP_ARRAY(name, lookup_t, value_t, max, hash_)
 
 /* Functions of an array whose keys consist of s64 and struct xl_name only. */
 #define XL_MAP_WORDS_FUNCTIONS(name, key_t)						\
@@ -275,7 +303,7 @@ struct name##_entry
 #define XL_MAP_WORDS_DEFINE(name, key_t, value_t, max, wrap)				\
 XL_MAP_WORDS_FUNCTIONS(name, key_t);							\
 XL_MAP_DEFINE(name, key_t, key_t, value_t, max, name##_words_hash, name##_words_equal,	\
-	      name##_words_store, wrap)
+	      name##_words_store, 0, wrap)
 
 /* An array that reports when it is full, and one that replaces its oldest entry then. */
 #define XL_MAP_WORDS(name, key_t, value_t, max) XL_MAP_WORDS_DEFINE(name, key_t, value_t, max, 0)
@@ -285,10 +313,10 @@ XL_MAP_DEFINE(name, key_t, key_t, value_t, max, name##_words_hash, name##_words_
 /* The same for any key, with name##_hash(), name##_equal() and name##_store() as above. */
 #define XL_MAP(name, key_t, lookup_t, value_t, max)					\
 	XL_MAP_DEFINE(name, key_t, lookup_t, value_t, max, name##_hash, name##_equal,	\
-		      name##_store, 0)
+		      name##_store, 1, 0)
 #define XL_MAP_WRAP(name, key_t, lookup_t, value_t, max)				\
 	XL_MAP_DEFINE(name, key_t, lookup_t, value_t, max, name##_hash, name##_equal,	\
-		      name##_store, 1)
+		      name##_store, 1, 1)
 
 /* Loops over the live entries, which the body must not add or delete. */
 #define xl_map_each(name, e)								\

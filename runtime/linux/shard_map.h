@@ -21,19 +21,19 @@
 /* Too much memory is the user's to hear of, not the kernel log's. */
 #define XL_SHARD_GFP (GFP_KERNEL | __GFP_NOWARN)
 
-#define XL_MAP_SHARDED(name, key_t, lookup_t, value_t, max, hash_, equal_, store_, lookup_of, \
-		       gather_)								\
+#define XL_MAP_SHARDED(name, key_t, lookup_t, value_t, max, hash_, equal_, store_, marked, \
+		       lookup_of, gather_)						\
 XL_MAP_ENTRY(name, key_t, value_t);							\
 											\
 struct name##_shard {									\
-	XL_MAP_COUNTS									\
+	XL_MAP_HEAD(lookup_t)								\
 	struct xl_age age[1];								\
 	u32 buckets[1 << XL_MAP_BITS(max)];						\
 	struct name##_entry entries[max];						\
 };											\
 											\
 static struct name##_table {								\
-	XL_MAP_COUNTS									\
+	XL_MAP_HEAD(lookup_t)								\
 	u32 bits;									\
 	u32 room;									\
 	struct xl_age age[1];								\
@@ -42,41 +42,45 @@ static struct name##_table {								\
 } name##_table;										\
 											\
 XL_MAP_FUNCTIONS(name##_shard, name##_shard, name##_entry, lookup_t, value_t,		\
-		 XL_MAP_BITS(max), max, hash_, equal_, store_, 0);			\
+		 XL_MAP_BITS(max), max, hash_, equal_, store_, marked, 0);		\
 XL_MAP_FUNCTIONS(name, name##_table, name##_entry, lookup_t, value_t, t->bits, t->room,	\
-		 hash_, equal_, store_, 0);						\
-XL_MAP_ARRAY(name, lookup_t, value_t, max);						\
+		 hash_, equal_, store_, marked, 0);					\
+XL_MAP_ARRAY(name, lookup_t, value_t, max, hash_);					\
 											\
-XL_SLOW value_t *name##_shard_add(struct name##_shard *shard, const lookup_t *key, u32 hash) \
+XL_SLOW value_t *name##_shard_add(struct name##_shard *shard, u64 hash)			\
 {											\
-	if (name##_table.live >= (max) && !*name##_link(&name##_table, key, hash))	\
+	if (name##_table.live >= (max) &&						\
+	    !name##_seek(&name##_table, &shard->wanted, hash))				\
 		return NULL;								\
-	return name##_shard_insert(shard, key, hash, max);				\
+	return name##_shard_insert(shard, hash, max);					\
 }											\
 											\
 /* The value of a key in a shard, made if there is none; NULL if the array is full. */	\
 static inline __maybe_unused value_t *name##_shard_put(struct name##_shard *shard,	\
 						       const lookup_t *key)		\
 {											\
-	u32 hash = name##_shard_hash_of(key), entry = *name##_shard_link(shard, key, hash); \
+	u64 hash = hash_(key);								\
+	struct name##_entry *e = name##_shard_seek(shard, key, hash);			\
 											\
-	return likely(entry) ? &shard->entries[entry - 1].value :			\
-			       name##_shard_add(shard, key, hash);			\
+	if (likely(e))									\
+		return &e->value;							\
+	shard->wanted = *key;								\
+	return name##_shard_add(shard, hash);						\
 }											\
 											\
 /* Moves what is in a shard to the array. */						\
 XL_SLOW void name##_gather(struct name##_shard *shard)					\
 {											\
-	struct name##_entry *e;								\
-	u32 entry;									\
+	struct name##_table *t = &name##_table;						\
+	struct name##_entry *e, *old;							\
 											\
 	for (e = shard->entries; e < shard->entries + shard->used; e++) {		\
-		lookup_t key = lookup_of(&e->key);					\
+		u64 hash = XL_MAP_HASH(e);						\
 		value_t *to;								\
 											\
-		entry = *name##_link(&name##_table, &key, e->hash);			\
-		to = entry ? &name##_table.entries[entry - 1].value :			\
-			     name##_insert(&name##_table, &key, e->hash, name##_table.room); \
+		t->wanted = lookup_of(&e->key);						\
+		old = name##_seek(t, &t->wanted, hash);					\
+		to = old ? &old->value : name##_insert(t, hash, t->room);		\
 		if (likely(to))								\
 			gather_(to, &e->value);						\
 	}										\
@@ -106,12 +110,12 @@ struct name##_entry
 #define XL_MAP_WORDS_SHARDED(name, key_t, value_t, max, gather_)			\
 XL_MAP_WORDS_FUNCTIONS(name, key_t);							\
 XL_MAP_SHARDED(name, key_t, key_t, value_t, max, name##_words_hash, name##_words_equal,	\
-	       name##_words_store, *, gather_)
+	       name##_words_store, 0, *, gather_)
 
 /* For any key, with name##_hash() and its kind, and name##_lookup_of(), which looks up a key. */
 #define XL_MAP_ANY_SHARDED(name, key_t, lookup_t, value_t, max, gather_)		\
 	XL_MAP_SHARDED(name, key_t, lookup_t, value_t, max, name##_hash, name##_equal,	\
-		       name##_store, name##_lookup_of, gather_)
+		       name##_store, 1, name##_lookup_of, gather_)
 
 /* A snapshot of such an array, see snapshot.h. Allocated as the array is, after it. */
 #define XL_SNAPSHOT_SHARDED(snapshot, name)						\
