@@ -32,7 +32,7 @@ pub fn optimize(
     let mut observer = Watcher { options, console, before: None, recorder };
     let mut how = manager::Options { bisect_limit: options.opt_bisect_limit, ..Default::default() };
     how.verify_each |= options.verify_each;
-    let before = Measures::of(module);
+    let before = options.stats.then(|| Measures::of(module));
     let report = manager::run(module, &pipeline, &how, &mut observer)
         .map_err(|error| Failure::Internal(error.to_string()))?;
     console.text(&xlate_report::bisect::steps(&report.bisect));
@@ -40,7 +40,7 @@ pub fn optimize(
         let script = |name: &str| text_of(sources, name);
         console.text(&filter.render(&report.remarks, module, script, console.has_colour()));
     }
-    if options.stats {
+    if let Some(before) = before {
         console.text(&xlate_report::stats::table(&report, &before, &Measures::of(module)));
     }
     if options.time_passes {

@@ -67,7 +67,7 @@ pub(crate) fn emit(
         macros.push_str("#define STAP_RETVALUE (ret->s)\n");
     }
     let _ = writeln!(macros, "#define STAP_RETURN STAP_RETURN_{kind}");
-    for &global in effects.reads.union(&effects.writes) {
+    for global in effects.reads.union(&effects.writes) {
         if has_word(text, &format!("STAP_GLOBAL_GET_{}", shared.facts.module.globals[global].name))
         {
             macros.push_str(&getter(shared, global));

@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use xlate_ir::effects::Invariance;
 use xlate_ir::entities::{Block, Entity, Global, Inst, Value};
+use xlate_ir::global_set::GlobalSet;
 use xlate_ir::instructions::{BinaryOp, Op, Place, StatField, Terminator};
 use xlate_ir::module::Body;
 use xlate_ir::types::{Const, Type};
@@ -42,7 +43,7 @@ pub(crate) struct Folding {
 /// A value that waits to be written where it is used.
 struct Pending {
     value: Value,
-    reads: BTreeSet<Global>,
+    reads: GlobalSet,
     /// It, or something folded into it, reads a clock or memory.
     volatile: bool,
     /// It, or something folded into it, is taken from the current element of a walk.

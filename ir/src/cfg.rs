@@ -1,6 +1,5 @@
 //! The control-flow graph of a body, its dominator tree and its loops.
 
-use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::entities::{Block, Entity};
@@ -82,7 +81,8 @@ fn reverse_postorder(entry: Block, successors: &[Vec<Block>]) -> Vec<Block> {
 
 /// The dominator tree of a body.
 ///
-/// K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm", 2001 (petgraph).
+/// K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm", 2001: on the reverse
+/// postorder that the graph has already, for passes ask for dominators of every body again and again.
 #[derive(Clone, Debug)]
 pub struct Dominators {
     parent: Vec<Option<Block>>,
@@ -95,22 +95,12 @@ impl Dominators {
     /// The dominators of a graph.
     pub fn of(cfg: &Cfg) -> Dominators {
         let count = cfg.successors.len();
-        let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(count, count);
-        let nodes: Vec<NodeIndex> = (0..count).map(|_| graph.add_node(())).collect();
-        for &block in &cfg.order {
-            for successor in cfg.successors(block) {
-                graph.add_edge(nodes[block.index()], nodes[successor.index()], ());
-            }
-        }
-        let tree = simple_fast(&graph, nodes[cfg.order[0].index()]);
         let mut parent = vec![None; count];
         let mut children = vec![Vec::new(); count];
-        for &block in &cfg.order {
-            if let Some(node) = tree.immediate_dominator(nodes[block.index()]) {
-                let dominator = Block::from_index(node.index());
-                parent[block.index()] = Some(dominator);
-                children[dominator.index()].push(block);
-            }
+        for (at, &dominator) in immediate_dominators(cfg).iter().enumerate().skip(1) {
+            let (block, dominator) = (cfg.order[at], cfg.order[dominator]);
+            parent[block.index()] = Some(dominator);
+            children[dominator.index()].push(block);
         }
         let span = number(cfg.order[0], &children);
         Dominators { parent, children, span }
@@ -145,6 +135,34 @@ impl Dominators {
         }
         a
     }
+}
+
+/// The immediate dominator of each block but the entry, which is first, blocks being called by their
+/// places in reverse postorder.
+fn immediate_dominators(cfg: &Cfg) -> Vec<usize> {
+    const UNKNOWN: usize = usize::MAX;
+    let place = |block: &Block| cfg.position[block.index()];
+    let mut above = vec![UNKNOWN; cfg.order.len()];
+    above[0] = 0;
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (at, &block) in cfg.order.iter().enumerate().skip(1) {
+            let known = cfg.predecessors(block).iter().filter_map(place);
+            let known = known.filter(|&from| above[from] != UNKNOWN);
+            let nearest = known.reduce(|mut a, mut b| {
+                while a != b {
+                    // What is nearer to the entry comes earlier.
+                    let later = if a > b { &mut a } else { &mut b };
+                    *later = above[*later];
+                }
+                a
+            });
+            let nearest = nearest.unwrap_or(0);
+            changed |= std::mem::replace(&mut above[at], nearest) != nearest;
+        }
+    }
+    above
 }
 
 /// Numbers the blocks of a tree so that an ancestor's span contains its descendants'.

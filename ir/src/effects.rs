@@ -8,6 +8,7 @@ use petgraph::graph::DiGraph;
 
 use crate::entities::{Entity, Function, Global};
 use crate::format::{Conversion, ConversionKind, Format, Piece};
+use crate::global_set::GlobalSet;
 use crate::instructions::{BinaryOp, Op, StatField, Terminator};
 use crate::intrinsics::Intrinsic;
 use crate::module::{Body, FunctionCode, Module};
@@ -28,9 +29,9 @@ pub enum Invariance {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
     /// Globals that it may read.
-    pub reads: BTreeSet<Global>,
+    pub reads: GlobalSet,
     /// Globals that it may write.
-    pub writes: BTreeSet<Global>,
+    pub writes: GlobalSet,
     /// It may raise a catchable error.
     pub raises: bool,
     /// It may end the handler past every catch (action and nesting limits, a failed lock).
@@ -68,8 +69,8 @@ impl Effects {
 
     /// Adds what another may do, but for what it relies on.
     pub fn join(&mut self, other: &Effects) {
-        self.reads.extend(other.reads.iter().copied());
-        self.writes.extend(other.writes.iter().copied());
+        self.reads.extend(&other.reads);
+        self.writes.extend(&other.writes);
         self.raises |= other.raises;
         self.aborts |= other.aborts;
         self.acts |= other.acts;

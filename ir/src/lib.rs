@@ -10,6 +10,7 @@ pub mod cfg;
 pub mod effects;
 pub mod entities;
 pub mod format;
+pub mod global_set;
 pub mod instructions;
 pub mod intrinsics;
 pub mod liveness;

@@ -1,9 +1,8 @@
 //! Takes globals, functions and handlers out of a module; the ids of those that stay are dense again.
 
-use std::collections::BTreeSet;
-
 use crate::effects::callees;
 use crate::entities::{Entity, EntityArena, Function, Global, Handler};
+use crate::global_set::GlobalSet;
 use crate::instructions::Op;
 use crate::module::{Body, FunctionCode, Module};
 use crate::types::Discipline;
@@ -76,7 +75,7 @@ impl Module {
         }
         for (_, data) in self.functions.iter_mut() {
             if let FunctionCode::C { effects, .. } = &mut data.code {
-                let renamed = |set: &BTreeSet<Global>| set.iter().map(|&g| map.get(g)).collect();
+                let renamed = |set: &GlobalSet| set.iter().map(|&g| map.get(g)).collect();
                 effects.reads = renamed(&effects.reads);
                 effects.writes = renamed(&effects.writes);
             }

@@ -139,7 +139,7 @@ impl Sharing {
                         FunctionCode::C { effects, .. } => {
                             let touch = Touch { other: true, foreign: true, ..Touch::default() };
                             let globals = effects.reads.union(&effects.writes);
-                            globals.map(|&global| (global, touch.clone())).collect()
+                            globals.into_iter().map(|global| (global, touch.clone())).collect()
                         }
                     };
                     changed |= touches != sharing.functions[function.index()];

@@ -14,7 +14,7 @@ pub(crate) fn guard_handlers(module: &mut Module) {
     let handlers: Vec<Handler> = module.handlers.iter().map(|(id, _)| id).collect();
     for handler in handlers {
         let effects = summaries.body(module, &module.handlers[handler].body);
-        let touched: Vec<Global> = effects.reads.union(&effects.writes).copied().collect();
+        let touched: Vec<Global> = effects.reads.union(&effects.writes).into_iter().collect();
         if !touched.is_empty() {
             guard(module, handler, touched);
         }

@@ -5,20 +5,22 @@
 //! between and without an error or limit that could end the handler there: a raise keeps the stores
 //! before it.
 
-use std::collections::BTreeSet;
-
 use xlate_ir::cfg::Cfg;
-use xlate_ir::entities::{Block, Entity, Global, Inst};
+use xlate_ir::entities::{Block, Entity, Inst};
+use xlate_ir::global_set::GlobalSet;
 use xlate_ir::instructions::{Op, Terminator};
 
 use crate::manager::BodyContext;
 
 /// Globals that are overwritten on all paths from a point; `None` before anything is known, which is
 /// all of them.
-type Overwritten = Option<BTreeSet<Global>>;
+type Overwritten = Option<GlobalSet>;
 
 /// Runs the pass.
 pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+    if !stores_twice(cx) {
+        return false;
+    }
     let cfg = Cfg::of(cx.body);
     let mut at_start: Vec<Overwritten> = vec![None; cx.body.blocks.len()];
     let mut changed = true;
@@ -49,6 +51,14 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
     dropped > 0
 }
 
+/// Whether there are two stores to one scalar. A store alone is overwritten by nothing, or by itself in
+/// a loop that nothing leaves.
+fn stores_twice(cx: &BodyContext<'_>) -> bool {
+    let mut stored = GlobalSet::new();
+    let mut insts = cx.body.iter_insts().map(|(_, inst)| &cx.body.insts[inst].op);
+    insts.any(|op| matches!(op, Op::Store(place, _) if place.keys.is_empty() && !stored.insert(place.global)))
+}
+
 fn log(cx: &mut BodyContext<'_>, store: Inst) {
     let data = &cx.body.insts[store];
     if let Op::Store(place, _) = &data.op {
@@ -59,17 +69,17 @@ fn log(cx: &mut BodyContext<'_>, store: Inst) {
 }
 
 /// What is overwritten after a block.
-fn at_end(cx: &BodyContext<'_>, block: Block, at_start: &[Overwritten]) -> BTreeSet<Global> {
+fn at_end(cx: &BodyContext<'_>, block: Block, at_start: &[Overwritten]) -> GlobalSet {
     let terminator = &cx.body.blocks[block].terminator;
     if matches!(terminator, Terminator::Raise { catch: None, .. }) {
-        return BTreeSet::new();
+        return GlobalSet::new();
     }
     let mut common: Overwritten = None;
     for call in terminator.successors() {
         let Some(next) = &at_start[call.block.index()] else { continue };
         common = Some(match common {
             None => next.clone(),
-            Some(set) => set.intersection(next).copied().collect(),
+            Some(set) => set.intersection(next),
         });
     }
     common.unwrap_or_default()
@@ -79,7 +89,7 @@ fn at_end(cx: &BodyContext<'_>, block: Block, at_start: &[Overwritten]) -> BTree
 fn walk(
     cx: &BodyContext<'_>,
     block: Block,
-    overwritten: &mut BTreeSet<Global>,
+    overwritten: &mut GlobalSet,
     mut dead: impl FnMut(usize),
 ) {
     for (index, &inst) in cx.body.blocks[block].insts.iter().enumerate().rev() {

@@ -10,8 +10,9 @@
 //! The numbering is by dominance: B. Alpern, M. N. Wegman, F. K. Zadeck, "Detecting Equality of
 //! Variables in Programs", 1988, pessimistic and in one sweep. Globals are followed along the graph.
 
-use std::collections::HashMap;
+use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use xlate_ir::cfg::{Cfg, Dominators, Loops};
 use xlate_ir::effects::{Effects, Invariance};
 use xlate_ir::entities::{Block, Entity, Inst, Value};
@@ -25,11 +26,11 @@ use crate::remarks::RemarkKind;
 
 /// Results that hold at a point and depend on globals: each with its operation.
 #[derive(Clone, Default, PartialEq, Eq)]
-struct Memory(Vec<(Op, Value)>);
+struct Memory(Vec<(Rc<Op>, Value)>);
 
 impl Memory {
     fn find(&self, op: &Op) -> Option<Value> {
-        self.0.iter().find(|(known, _)| known == op).map(|(_, value)| *value)
+        self.0.iter().find(|(known, _)| **known == *op).map(|(_, value)| *value)
     }
 
     fn intersect(&mut self, other: &Memory) {
@@ -44,7 +45,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
     let written_in_loops = written_in_loops(cx, &Loops::of(&cfg, &dominators));
     let mut numbering = Numbering {
         replacements: Replacements::new(cx.body),
-        pure: HashMap::new(),
+        pure: FxHashMap::default(),
         outs: vec![None; cx.body.blocks.len()],
         cfg,
         dominators,
@@ -66,7 +67,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
 struct Numbering {
     replacements: Replacements,
     /// Results that depend on operands only, with the block that they are available from.
-    pure: HashMap<Op, Vec<(Block, Value)>>,
+    pure: FxHashMap<Op, Vec<(Block, Value)>>,
     /// By block: memory at its end, for the first edge and for the others (of a `try`).
     outs: Vec<Option<(Memory, Memory)>>,
     cfg: Cfg,
@@ -187,26 +188,24 @@ impl Numbering {
         tried: bool,
         memory: &mut Memory,
     ) -> bool {
-        let op = cx.body.insts[inst].op.clone();
-        let effects = cx.summaries.op(cx.module, &op);
-        if let Op::Store(place, value) = &op {
-            let load = Op::Load(place.clone());
-            if place.keys.is_empty() && memory.find(&load) == Some(*value) {
+        let data = &cx.body.insts[inst];
+        let effects = cx.summaries.op(cx.module, &data.op);
+        if let Op::Store(place, value) = &data.op {
+            let (load, value) = (Op::Load(place.clone()), *value);
+            if place.keys.is_empty() && memory.find(&load) == Some(value) {
                 self.stores_dropped += 1;
                 let name = &cx.module.globals[place.global].name;
                 let message = format!("`{name}` is not stored here: it has this value already");
-                cx.log.applied(cx.body.insts[inst].pos, message);
+                cx.log.applied(data.pos, message);
                 return false;
             }
             self.forget(cx, memory, &effects);
-            memory.0.push((load, *value));
+            memory.0.push((Rc::new(load), value));
             return true;
         }
         self.forget(cx, memory, &effects);
-        let Some(result) = cx.body.insts[inst].result.filter(|_| is_function(&effects)) else {
-            return true;
-        };
-        let key = canonical(op);
+        let Some(result) = data.result.filter(|_| is_function(&effects)) else { return true };
+        let key = canonical(data.op.clone());
         let known =
             if effects.reads.is_empty() { self.available(&key, block) } else { memory.find(&key) };
         if let Some(value) = known {
@@ -216,7 +215,7 @@ impl Numbering {
             return false;
         }
         if !effects.reads.is_empty() {
-            memory.0.push((key, result));
+            memory.0.push((Rc::new(key), result));
         } else if let Some(from) = self.available_from(cx, block, tried) {
             self.pure.entry(key).or_default().push((from, result));
         }

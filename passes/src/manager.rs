@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxHashMap;
 use xlate_ir::effects::Summaries;
 use xlate_ir::entities::{Function, Handler};
 use xlate_ir::module::{Body, FunctionCode, Module};
@@ -138,13 +139,13 @@ pub fn run(
         log: Log::default(),
         report: Report::default(),
         steps_run: 0,
-        versions: BTreeMap::new(),
+        versions: FxHashMap::default(),
         module_version: 0,
-        settled: BTreeMap::new(),
+        settled: FxHashMap::default(),
     };
     manager.steps(&pipeline.steps)?;
     let Manager { log, mut report, .. } = manager;
-    report.remarks = log.remarks;
+    report.remarks = log.remarks.into_iter().collect();
     report.statistics = log.counters;
     Ok(report)
 }
@@ -157,10 +158,10 @@ struct Manager<'a> {
     report: Report,
     steps_run: u64,
     /// How often each body has changed, and the module apart from handlers' bodies.
-    versions: BTreeMap<Owner, u64>,
+    versions: FxHashMap<Owner, u64>,
     module_version: u64,
     /// The versions of body and module in which a pass found nothing to do.
-    settled: BTreeMap<(&'static str, Owner), (u64, u64)>,
+    settled: FxHashMap<&'static str, FxHashMap<Owner, (u64, u64)>>,
 }
 
 impl Manager<'_> {
@@ -190,7 +191,7 @@ impl Manager<'_> {
         let changed = match pass.run {
             Run::Body(run) => self.bodies(pass, run),
             Run::Module(run) => {
-                self.may_run(pass, || "module".into())
+                self.may_run(pass, |_| "module".into())
                     && run(&mut ModuleContext { module: self.module, log: &mut self.log })
             }
         };
@@ -219,19 +220,19 @@ impl Manager<'_> {
         let functions = self.module.functions.iter().map(|(id, _)| Owner::Function(id));
         let handlers = self.module.handlers.iter().map(|(id, _)| Owner::Handler(id));
         let owners: Vec<Owner> = functions.chain(handlers).collect();
+        let mut settled = self.settled.remove(pass.name).unwrap_or_default();
         let mut changed = false;
         for owner in owners {
             let version = self.versions.get(&owner).copied().unwrap_or(0);
             let now = (version, self.module_version);
-            if self.settled.get(&(pass.name, owner)) == Some(&now) {
+            if settled.get(&owner) == Some(&now) {
                 continue;
             }
             let Some(mut body) = take_body(self.module, owner) else { continue };
-            let target = match owner {
-                Owner::Function(id) => format!("function @{}", self.module.functions[id].name),
+            if self.may_run(pass, |module| match owner {
+                Owner::Function(id) => format!("function @{}", module.functions[id].name),
                 Owner::Handler(id) => format!("handler @{id}"),
-            };
-            if self.may_run(pass, || target) {
+            }) {
                 let did = run(&mut BodyContext {
                     module: self.module,
                     summaries: &summaries,
@@ -245,20 +246,22 @@ impl Manager<'_> {
                     // What a function does is part of what its callers do.
                     self.module_version += u64::from(matches!(owner, Owner::Function(_)));
                 } else {
-                    self.settled.insert((pass.name, owner), now);
+                    settled.insert(owner, now);
                 }
             }
             put_body(self.module, owner, body);
         }
+        self.settled.insert(pass.name, settled);
         changed
     }
 
     /// Counts a step; gives whether the limit allows it.
-    fn may_run(&mut self, pass: &'static Pass, target: impl FnOnce() -> String) -> bool {
+    fn may_run(&mut self, pass: &'static Pass, target: impl FnOnce(&Module) -> String) -> bool {
         let Some(limit) = self.options.bisect_limit else { return true };
         self.steps_run += 1;
         let ran = self.steps_run <= limit;
-        self.report.bisect.push(BisectStep { pass: pass.name, target: target(), ran });
+        let target = target(self.module);
+        self.report.bisect.push(BisectStep { pass: pass.name, target, ran });
         ran
     }
 }

@@ -15,6 +15,7 @@ use xlate_ir::instructions::{BlockCall, Op, Terminator};
 use xlate_ir::module::Body;
 use xlate_ir::types::Type;
 
+use crate::duplicates::literal_definitions;
 use crate::manager::BodyContext;
 
 /// Runs the pass.
@@ -55,9 +56,12 @@ enum Stand {
 }
 
 fn find(cx: &BodyContext<'_>) -> Option<Tail> {
+    if cx.body.layout.len() == 1 {
+        return None;
+    }
     let cfg = Cfg::of(cx.body);
     let dominators = Dominators::of(&cfg);
-    let constants = constants(cx.body);
+    let constants = literal_definitions(cx.body);
     let groups = cfg.reverse_postorder().iter().filter_map(|&block| {
         let from = cfg.predecessors(block);
         let jumps = |&from: &Block| {
@@ -77,19 +81,8 @@ fn find(cx: &BodyContext<'_>) -> Option<Tail> {
     groups.into_iter().find_map(|blocks| alike(cx, &constants, blocks))
 }
 
-/// The instruction that makes each value that is a constant.
-fn constants(body: &Body) -> HashMap<Value, Inst> {
-    let is_constant = |inst: &Inst| matches!(body.insts[*inst].op, Op::Const(_));
-    let insts = body.iter_insts().map(|(_, inst)| inst).filter(is_constant);
-    insts.filter_map(|inst| Some((body.insts[inst].result?, inst))).collect()
-}
-
 /// The longest end that is worth it.
-fn alike(
-    cx: &BodyContext<'_>,
-    constants: &HashMap<Value, Inst>,
-    blocks: Vec<Block>,
-) -> Option<Tail> {
+fn alike(cx: &BodyContext<'_>, constants: &[Option<Inst>], blocks: Vec<Block>) -> Option<Tail> {
     let lists: Vec<Vec<Inst>> = blocks
         .iter()
         .map(|&block| {
@@ -133,7 +126,7 @@ fn same_kind(cx: &BodyContext<'_>, a: Inst, b: Inst) -> bool {
 
 struct Matcher<'a> {
     body: &'a Body,
-    constants: &'a HashMap<Value, Inst>,
+    constants: &'a [Option<Inst>],
     /// By block: where in the end each value is made.
     made: Vec<HashMap<Value, usize>>,
     params: Vec<Vec<Value>>,
@@ -143,7 +136,7 @@ struct Matcher<'a> {
 impl<'a> Matcher<'a> {
     fn tail(
         body: &'a Body,
-        constants: &'a HashMap<Value, Inst>,
+        constants: &'a [Option<Inst>],
         blocks: &[Block],
         ends: &[&[Inst]],
     ) -> Option<Tail> {
@@ -191,13 +184,13 @@ impl<'a> Matcher<'a> {
             self.stands.push(Stand::Itself);
             return places.iter().all(|place| *place == places[0]).then_some(());
         }
-        let constant = |value: &Value| match &self.body.insts[*self.constants.get(value)?].op {
+        let constant = |value: &Value| match &self.body.insts[self.constants[value.index()]?].op {
             Op::Const(constant) => Some(constant),
             _ => None,
         };
         let stand = match (constant(&first), column.iter().all(|value| *value == first)) {
             (Some(known), _) if column.iter().all(|value| constant(value) == Some(known)) => {
-                Stand::Constant(self.constants[&first])
+                Stand::Constant(self.constants[first.index()]?)
             }
             (_, true) => Stand::Itself,
             _ if self.body.type_of(first) == Type::Iter => return None,

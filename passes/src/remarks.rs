@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use xlate_ir::types::Pos;
 
 /// What a remark is about.
@@ -35,7 +37,7 @@ pub struct Remark {
 pub struct Log {
     /// The pass that is running.
     pub(crate) pass: &'static str,
-    pub(crate) remarks: Vec<Remark>,
+    pub(crate) remarks: IndexSet<Remark, FxBuildHasher>,
     pub(crate) counters: BTreeMap<(&'static str, &'static str), u64>,
 }
 
@@ -64,10 +66,7 @@ impl Log {
         message: String,
         related: Vec<(Pos, String)>,
     ) {
-        let remark = Remark { pass: self.pass, kind, pos, message, related };
-        if !self.remarks.contains(&remark) {
-            self.remarks.push(remark);
-        }
+        self.remarks.insert(Remark { pass: self.pass, kind, pos, message, related });
     }
 
     /// Adds to a counter of the running pass.

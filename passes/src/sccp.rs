@@ -42,14 +42,52 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
     folded + decided > 0
 }
 
+/// Where each value is used.
+struct Users {
+    /// By value: where its uses start in the list; behind the last value, where they end.
+    starts: Vec<usize>,
+    /// The block of each use, and the instruction; none is the block's terminator.
+    list: Vec<(Block, Option<Inst>)>,
+}
+
+impl Users {
+    fn of(body: &Body) -> Users {
+        let mut starts = vec![0; body.values.len() + 1];
+        for_each_use(body, |value, _| starts[value.index() + 1] += 1);
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut next = starts.clone();
+        let mut list = vec![(body.entry(), None); starts[body.values.len()]];
+        for_each_use(body, |value, user| {
+            list[next[value.index()]] = user;
+            next[value.index()] += 1;
+        });
+        Users { starts, list }
+    }
+
+    /// Where in the list the uses of a value are.
+    fn range(&self, value: Value) -> std::ops::Range<usize> {
+        self.starts[value.index()]..self.starts[value.index() + 1]
+    }
+}
+
+fn for_each_use(body: &Body, mut f: impl FnMut(Value, (Block, Option<Inst>))) {
+    for &block in &body.layout {
+        let data = &body.blocks[block];
+        for &inst in &data.insts {
+            body.insts[inst].op.for_each_operand(|value| f(value, (block, Some(inst))));
+        }
+        data.terminator.for_each_operand(|value| f(value, (block, None)));
+    }
+}
+
 struct Solver<'a> {
     body: &'a Body,
     longest: usize,
     values: Vec<Lattice>,
     reached: Vec<bool>,
-    /// Where each value is used: instructions, and blocks whose terminator uses it.
-    users: Vec<(Vec<Inst>, Vec<Block>)>,
-    home: Vec<Option<Block>>,
+    users: Users,
     /// Edges that have been found, not yet looked at.
     edges: Vec<BlockCall>,
     changed: Vec<Value>,
@@ -57,23 +95,12 @@ struct Solver<'a> {
 
 impl<'a> Solver<'a> {
     fn new(body: &'a Body, longest: usize) -> Self {
-        let mut users = vec![(Vec::new(), Vec::new()); body.values.len()];
-        let mut home = vec![None; body.insts.len()];
-        for (block, inst) in body.iter_insts() {
-            home[inst.index()] = Some(block);
-            body.insts[inst].op.for_each_operand(|value| users[value.index()].0.push(inst));
-        }
-        for &block in &body.layout {
-            let terminator = &body.blocks[block].terminator;
-            terminator.for_each_operand(|value| users[value.index()].1.push(block));
-        }
         Solver {
             body,
             longest,
             values: vec![Lattice::Unknown; body.values.len()],
             reached: vec![false; body.blocks.len()],
-            users,
-            home,
+            users: Users::of(body),
             edges: Vec::new(),
             changed: Vec::new(),
         }
@@ -90,15 +117,12 @@ impl<'a> Solver<'a> {
                 self.pass_arguments(&call);
                 self.reach(call.block);
             } else if let Some(value) = self.changed.pop() {
-                let (insts, blocks) = self.users[value.index()].clone();
-                for inst in insts {
-                    if self.home[inst.index()].is_some_and(|block| self.reached[block.index()]) {
-                        self.visit(inst);
-                    }
-                }
-                for block in blocks {
-                    if self.reached[block.index()] {
-                        self.visit_end(block);
+                for at in self.users.range(value) {
+                    let (block, inst) = self.users.list[at];
+                    match inst {
+                        _ if !self.reached[block.index()] => {}
+                        Some(inst) => self.visit(inst),
+                        None => self.visit_end(block),
                     }
                 }
             } else {

@@ -93,7 +93,7 @@ fn used_globals(module: &Module) -> Vec<bool> {
     }
     for (_, function) in module.functions.iter() {
         if let FunctionCode::C { effects, .. } = &function.code {
-            effects.reads.union(&effects.writes).for_each(|&global| mark(global));
+            effects.reads.union(&effects.writes).into_iter().for_each(&mut mark);
         }
     }
     for body in module.bodies() {

@@ -21,9 +21,7 @@ pub(crate) fn long(value: i64) -> String {
 pub(crate) fn string(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() + 2);
     out.push('"');
-    for unit in escaped_units(bytes) {
-        out.push_str(&unit);
-    }
+    escape(bytes, &mut out, |_| {});
     out.push('"');
     out
 }
@@ -31,38 +29,43 @@ pub(crate) fn string(bytes: &[u8]) -> String {
 /// The escaped text of each character of a string, without quotes: units that a literal may be
 /// split between.
 pub(crate) fn escaped_units(bytes: &[u8]) -> Vec<String> {
-    let mut units = Vec::new();
+    let (mut all, mut ends) = (String::new(), vec![0]);
+    escape(bytes, &mut all, |end| ends.push(end));
+    ends.windows(2).map(|unit| all[unit[0]..unit[1]].to_owned()).collect()
+}
+
+/// Writes the escaped text of a string, and tells where in `out` each of its characters ends.
+fn escape(bytes: &[u8], out: &mut String, mut unit_ends: impl FnMut(usize)) {
     let mut after_question = false;
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            units.push(escaped(c, after_question));
+            escape_char(c, after_question, out);
             after_question = c == '?';
+            unit_ends(out.len());
         }
         for byte in chunk.invalid() {
-            units.push(format!("\\{byte:03o}"));
+            let _ = write!(out, "\\{byte:03o}");
             after_question = false;
+            unit_ends(out.len());
         }
     }
-    units
 }
 
-fn escaped(c: char, after_question: bool) -> String {
+fn escape_char(c: char, after_question: bool, out: &mut String) {
     match c {
-        '"' => "\\\"".to_owned(),
-        '\\' => "\\\\".to_owned(),
-        '\n' => "\\n".to_owned(),
-        '\t' => "\\t".to_owned(),
-        '\r' => "\\r".to_owned(),
-        '?' if after_question => "\\?".to_owned(),
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\t' => out.push_str("\\t"),
+        '\r' => out.push_str("\\r"),
+        '?' if after_question => out.push_str("\\?"),
         c if c.is_control() || is_invisible(c) => {
             let mut utf8 = [0; 4];
-            let mut out = String::new();
             for byte in c.encode_utf8(&mut utf8).bytes() {
                 let _ = write!(out, "\\{byte:03o}");
             }
-            out
         }
-        c => c.to_string(),
+        c => out.push(c),
     }
 }
 

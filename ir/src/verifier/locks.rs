@@ -4,11 +4,12 @@
 //! exits that are not in the graph (errors, limits) release whatever is held, so only `ret` must find
 //! nothing held.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{Checker, Owner};
 use crate::cfg::Cfg;
 use crate::entities::{Block, Entity, Global, Handler, Inst};
+use crate::global_set::GlobalSet;
 use crate::instructions::{LockMode, Op, Terminator};
 use crate::module::Module;
 use crate::types::Discipline;
@@ -143,7 +144,7 @@ impl Checker<'_> {
         &mut self,
         block: Block,
         inst: Inst,
-        accessed: &BTreeSet<Global>,
+        accessed: &GlobalSet,
         mode: LockMode,
         held: &Held,
     ) {

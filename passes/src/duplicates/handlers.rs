@@ -1,6 +1,7 @@
 //! `duplicate-handlers`.
 
 use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use xlate_ir::effects::Summaries;
 use xlate_ir::entities::{Entity, Handler, Value};
 use xlate_ir::instructions::{InstData, Op, Place};
@@ -79,7 +80,7 @@ pub(crate) fn run(cx: &mut ModuleContext<'_>) -> bool {
 fn groups(module: &Module) -> Vec<Group> {
     let summaries = Summaries::of(module);
     let mut interner = Interner::default();
-    let mut groups: IndexMap<(bool, Shape), Group> = IndexMap::new();
+    let mut groups: IndexMap<(bool, Shape), Group, FxBuildHasher> = IndexMap::default();
     for (handler, data) in module.handlers.iter() {
         if has_state(&data.body) {
             continue;

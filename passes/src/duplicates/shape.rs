@@ -4,8 +4,7 @@
 //! are the same. A constant counts where it is used, not where it is defined: bodies that use `5` twice
 //! and bodies that use `5` and `6` have one shape. Positions count only where a message names them.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use xlate_ir::cfg::Cfg;
 use xlate_ir::effects::Summaries;
 use xlate_ir::entities::{Block, Entity, File, Function, Handler, Inst, Value};
@@ -71,7 +70,7 @@ pub(super) struct Anatomy {
 /// Numbers for literals that are compared, the same in all bodies of a module.
 #[derive(Default)]
 pub(super) struct Interner {
-    known: HashMap<(Literal, Option<Handler>), usize>,
+    known: FxHashMap<(Literal, Option<Handler>), usize>,
 }
 
 impl Interner {

@@ -171,7 +171,7 @@ fn guard(module: &mut Module) {
     let summaries = Summaries::of(module);
     for handler in module.handlers.iter().map(|(id, _)| id).collect::<Vec<_>>() {
         let effects = summaries.body(module, &module.handlers[handler].body);
-        let touched: Vec<Global> = effects.reads.union(&effects.writes).copied().collect();
+        let touched: Vec<Global> = effects.reads.union(&effects.writes).into_iter().collect();
         if touched.is_empty() {
             continue;
         }
