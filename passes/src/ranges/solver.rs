@@ -229,6 +229,24 @@ impl Incoming {
     fn nothing(body: &Body) -> Incoming {
         Incoming { reached: vec![false; body.blocks.len()], args: vec![None; body.values.len()] }
     }
+
+    /// Takes no room: for bodies without loops, to which nothing comes along retreating edges.
+    fn never() -> Incoming {
+        Incoming { reached: Vec::new(), args: Vec::new() }
+    }
+
+    fn reaches(&self, block: Block) -> bool {
+        self.reached.get(block.index()).is_some_and(|reached| *reached)
+    }
+
+    fn arg(&self, param: Value) -> Option<Interval> {
+        self.args.get(param.index()).copied().flatten()
+    }
+
+    fn clear(&mut self) {
+        self.reached.fill(false);
+        self.args.fill(None);
+    }
 }
 
 /// How a walk treats the parameters of loop headers.
@@ -296,6 +314,9 @@ impl<'a> Solver<'a> {
                     position[successor.index()] <= position[block.index()];
             }
         }
+        let loops = is_header.contains(&true);
+        let back = || if loops { Incoming::nothing(body) } else { Incoming::never() };
+        let (back, next_back) = (back(), back());
         let intervals = vec![ALL; body.values.len()];
         let (less, undo) = (Vec::new(), Vec::new());
         Solver {
@@ -305,9 +326,9 @@ impl<'a> Solver<'a> {
             position,
             is_header,
             forward: Incoming::nothing(body),
-            back: Incoming::nothing(body),
-            next_back: Incoming::nothing(body),
-            headers: vec![None; body.values.len()],
+            back,
+            next_back,
+            headers: if loops { vec![None; body.values.len()] } else { Vec::new() },
             mode: Mode::Exact,
             changed: false,
         }
@@ -317,8 +338,9 @@ impl<'a> Solver<'a> {
     fn walk(&mut self, visit: &mut dyn FnMut(&Known<'_>, Site)) {
         let body = self.known.body;
         self.changed = false;
-        self.forward = Incoming::nothing(body);
-        self.back = std::mem::replace(&mut self.next_back, Incoming::nothing(body));
+        self.forward.clear();
+        std::mem::swap(&mut self.back, &mut self.next_back);
+        self.next_back.clear();
         let entry = body.entry();
         let start = self.known.mark();
         for param in &body.blocks[entry].params {
@@ -346,16 +368,16 @@ impl<'a> Solver<'a> {
     /// reached.
     fn enter(&mut self, block: Block) -> bool {
         let index = block.index();
-        if !self.forward.reached[index] && !self.back.reached[index] {
+        if !self.forward.reaches(block) && !self.back.reaches(block) {
             return false;
         }
         let body = self.known.body;
         for &param in &body.blocks[block].params {
-            let param = param.index();
-            let new = match (self.forward.args[param], self.back.args[param]) {
+            let new = match (self.forward.arg(param), self.back.arg(param)) {
                 (Some(a), Some(b)) => a.join(b),
                 (a, b) => a.or(b).unwrap_or(ALL),
             };
+            let param = param.index();
             self.known.intervals[param] =
                 if self.is_header[index] { self.header(param, new) } else { new };
         }
@@ -415,7 +437,7 @@ impl<'a> Solver<'a> {
         let retreats = self.position[to] <= self.position[from.index()];
         let incoming = if retreats { &mut self.next_back } else { &mut self.forward };
         // A header that only now turns out to be reached has not been looked at with what comes.
-        self.changed |= retreats && !self.back.reached[to];
+        self.changed |= retreats && !self.back.reaches(call.block);
         incoming.reached[to] = true;
         for (param, arg) in self.known.body.blocks[call.block].params.iter().zip(&call.args) {
             let interval = self.known.intervals[arg.index()];
