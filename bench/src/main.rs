@@ -5,6 +5,8 @@ mod ablation;
 mod compile;
 mod contention;
 mod cost;
+mod families;
+mod family;
 mod kernel;
 mod peer;
 mod recorded;
@@ -64,6 +66,8 @@ enum Bench {
     Size,
     /// How host programs scale from one thread to two, natively.
     Contention,
+    /// What 400 handlers that differ in literals take, beside 4.
+    Families,
     /// Counts over IR and C, with all passes and without one of them.
     Ablation,
     /// All of these.
@@ -114,12 +118,13 @@ fn run(options: &Options) -> io::Result<()> {
         here,
     };
     type Measure = fn(&Bed) -> io::Result<Vec<Row>>;
-    let benches: [(Bench, Measure); 6] = [
+    let benches: [(Bench, Measure); 7] = [
         (Bench::Cost, cost::measure),
         (Bench::Translate, translate::measure),
         (Bench::Compile, compile::measure),
         (Bench::Size, size::measure),
         (Bench::Contention, contention::measure),
+        (Bench::Families, families::measure),
         (Bench::Ablation, ablation::measure),
     ];
     let record = fs::read_to_string(recorded::file(&bed.here)).unwrap_or_default();

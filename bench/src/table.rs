@@ -28,6 +28,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
         if last != Some((row.bench, row.metric)) {
             let (ours, floor) = match row.bench {
                 "ablation" => ("without", "with all"),
+                "families" => ("many", "few"),
                 _ => ("xlate", "floor"),
             };
             let _ = write!(
