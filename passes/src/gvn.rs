@@ -12,7 +12,7 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use xlate_ir::cfg::{Cfg, Dominators, Loops};
 use xlate_ir::effects::{Effects, Invariance};
 use xlate_ir::entities::{Block, Entity, Inst, Value};
@@ -42,15 +42,16 @@ impl Memory {
 pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
     let cfg = Cfg::of(cx.body);
     let dominators = Dominators::of(&cfg);
-    let written_in_loops = written_in_loops(cx, &Loops::of(&cfg, &dominators));
+    let loops = Loops::of(&cfg, &dominators);
+    let written_in_loops =
+        if loops.loops.is_empty() { Vec::new() } else { written_in_loops(cx, &loops) };
     let mut numbering = Numbering {
         replacements: Replacements::new(cx.body),
-        pure: FxHashMap::default(),
+        pure: FxHashMap::with_capacity_and_hasher(cx.body.insts.len(), FxBuildHasher),
         outs: vec![None; cx.body.blocks.len()],
         cfg,
         dominators,
         written_in_loops,
-        places: places(cx.body),
         merged: 0,
         stores_dropped: 0,
     };
@@ -72,22 +73,16 @@ struct Numbering {
     outs: Vec<Option<(Memory, Memory)>>,
     cfg: Cfg,
     dominators: Dominators,
-    /// By loop header: what the loop may write.
+    /// By loop header: what the loop may write. Empty if there are no loops.
     written_in_loops: Vec<Effects>,
-    /// By value: where it is made.
-    places: Vec<Option<Pos>>,
     merged: usize,
     stores_dropped: usize,
 }
 
-fn places(body: &Body) -> Vec<Option<Pos>> {
-    let mut places = vec![None; body.values.len()];
-    for (_, inst) in body.iter_insts() {
-        if let Some(result) = body.insts[inst].result {
-            places[result.index()] = body.insts[inst].pos;
-        }
-    }
-    places
+/// Where a value is made. The block at hand is being rebuilt, so that all instructions are looked at.
+fn place(body: &Body, value: Value) -> Option<Pos> {
+    let mut made = body.insts.iter().map(|(_, data)| data);
+    made.find(|data| data.result == Some(value)).and_then(|data| data.pos)
 }
 
 /// By block: what may be written in the loop that it is the header of.
@@ -120,7 +115,7 @@ impl Numbering {
         let mut memory = self.memory_at_start(cx, block);
         let insts = std::mem::take(&mut cx.body.blocks[block].insts);
         let last = insts.len();
-        let mut kept = Vec::new();
+        let mut kept = Vec::with_capacity(last);
         let is_try = matches!(cx.body.blocks[block].terminator, Terminator::Try(..));
         let mut before_last = None;
         for (index, inst) in insts.into_iter().enumerate() {
@@ -164,8 +159,8 @@ impl Numbering {
             }
         }
         let mut memory = memory.unwrap_or_default();
-        if loops_back {
-            self.forget(cx, &mut memory, &self.written_in_loops[block.index()]);
+        if loops_back && let Some(effects) = self.written_in_loops.get(block.index()) {
+            self.forget(cx, &mut memory, effects);
         }
         memory
     }
@@ -239,7 +234,7 @@ impl Numbering {
             }
             _ => return,
         };
-        let from = self.places[value.index()].filter(|&from| Some(from) != data.pos);
+        let from = place(cx.body, value).filter(|&from| Some(from) != data.pos);
         let related = from.map(|from| (from, "from here".to_owned()));
         let pos = data.pos;
         cx.log.push(RemarkKind::Applied, pos, message, related.into_iter().collect());
