@@ -211,7 +211,8 @@ impl File<'_> {
                 let owner = Owner::Function(function);
                 let (signature, text) =
                     body::emit(self.shared, &mut self.needs, owner, body, data.result, data.pos);
-                let mut own = headed(&format!("{comment}{}", signature.text("")), data.pos);
+                let places = self.places(function);
+                let mut own = headed(&format!("{places}{comment}{}", signature.text("")), data.pos);
                 own.push(&text);
                 if !facts.is_recursive(function) {
                     return (signature.text(";"), own);
@@ -229,10 +230,37 @@ impl File<'_> {
         }
     }
 
+    /// The table of the places that the variants of a function name in messages.
+    fn places(&self, function: Function) -> String {
+        let data = &self.module().functions[function];
+        if data.places.is_empty() {
+            return String::new();
+        }
+        let name = self.shared.names.function(function);
+        let mut out = format!("struct {name}_places {{\n");
+        for n in 0..data.places.len() {
+            let _ = writeln!(out, "\tconst char *p{n};");
+        }
+        let _ = writeln!(out, "}};\n\nstatic const struct {name}_places {name}_places[] = {{");
+        for variant in &data.variants {
+            let text = |&pos| literal::string(self.shared.facts.position(Some(pos)).as_bytes());
+            let row: Vec<String> = variant.iter().map(text).collect();
+            let _ = writeln!(out, "\t{{ {} }},", row.join(", "));
+        }
+        out.push_str("};\n\n");
+        out
+    }
+
     /// The function that counts the nesting around a recursive one.
     fn nested(&self, function: Function, inner: &Signature) -> (Signature, String) {
         let data = &self.module().functions[function];
-        let place = literal::string(self.shared.facts.position(data.pos).as_bytes());
+        let listed = data.places.iter().position(|&place| Some(place) == data.pos);
+        let place = match (listed, inner.params.last()) {
+            (Some(n), Some((_, variant))) => {
+                format!("{}_places[{variant}].p{n}", self.shared.names.function(function))
+            }
+            _ => literal::string(self.shared.facts.position(data.pos).as_bytes()),
+        };
         let args: String = inner.params.iter().map(|(_, name)| format!(", {name}")).collect();
         let call = format!("{}(c{args})", inner.name);
         let test = format!("\tif (unlikely(!xl_nest(c, {place})))\n");

@@ -88,6 +88,12 @@ pub struct FunctionData {
     pub result: Option<Type>,
     /// What it does.
     pub code: FunctionCode,
+    /// Positions in its body that stand for others: messages name those of the variant instead whose
+    /// number the last argument is. Without repetition.
+    pub places: Vec<Pos>,
+    /// For each function that it does the work of, what its places stand for. Not empty if there are
+    /// places.
+    pub variants: Vec<Vec<Pos>>,
     /// Where it is declared.
     pub pos: Option<Pos>,
 }

@@ -214,6 +214,8 @@ impl<'a> Tables<'a> {
             params: params.collect(),
             result: function.result.map(|ty| self.ty(ty)),
             code: FunctionCode::Body(Body::default()),
+            places: Vec::new(),
+            variants: Vec::new(),
             pos: self.position(function.span),
         }
     }
@@ -245,6 +247,8 @@ impl<'a> Tables<'a> {
             params: Vec::new(),
             result: result.map(|ty| self.ty(ty)),
             code: FunctionCode::C { text, names: Vec::new(), effects: effects_of(c) },
+            places: Vec::new(),
+            variants: Vec::new(),
             pos: self.position(c.span),
         }
     }

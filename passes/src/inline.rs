@@ -133,7 +133,12 @@ impl Inliner {
         for (at, &block) in body.layout.iter().enumerate().skip(from) {
             for (index, &inst) in body.blocks[block].insts.iter().enumerate() {
                 let Op::Call(callee, _) = body.insts[inst].op else { continue };
-                let FunctionCode::Body(_) = &module.functions[callee].code else { continue };
+                let data = &module.functions[callee];
+                let FunctionCode::Body(_) = &data.code else { continue };
+                // Its messages name places that only a call knows.
+                if !data.places.is_empty() {
+                    continue;
+                }
                 // Callees that are not recursive are done.
                 if self.recursive[callee.index()] {
                     continue;

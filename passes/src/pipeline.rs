@@ -62,7 +62,7 @@ const DEFAULT: &str = "duplicate-functions,\
     (simplify-cfg,copy-propagation,sccp,simplify-instructions,fold-formats,gvn,ranges,dead-stores,dead-code,\
     global-constness,unused-globals,inline,unused-functions)*,\
     loop-invariants,updates,merge-tails,(simplify-cfg,copy-propagation,gvn,dead-code)*,\
-    (duplicate-functions,similar-functions)*,duplicate-handlers,empty-handlers,unused-functions,unused-globals,\
+    (duplicate-functions,similar-functions)*,gvn,duplicate-handlers,empty-handlers,unused-functions,unused-globals,\
     merge-prints,dead-code,string-bounds,disciplines,lock-sets,simplify-cfg";
 
 impl Pipeline {

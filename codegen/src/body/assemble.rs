@@ -1,5 +1,6 @@
 //! Puts a function together: signature, declarations, statements.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use xlate_ir::entities::Entity;
@@ -66,7 +67,7 @@ pub(crate) fn emit(
     let folding = Folding::of(facts, body, result);
     let interference = Interference::of(facts, body, &folding);
     let mut scope = Scope::default();
-    for name in ["c", "flags", "frame", "ret", "record"] {
+    for name in ["c", "flags", "frame", "ret", "record", "places"] {
         scope.unique(name);
     }
     let returns_view = is_function && result.map(Repr::of) == Some(Repr::View);
@@ -97,6 +98,7 @@ pub(crate) fn emit(
         spare: None,
         helpers: Vec::new(),
         helper_names: BTreeMap::new(),
+        looks_up_places: Cell::new(false),
         extra_places: Vec::new(),
         walks: BTreeMap::new(),
         sorts: Vec::new(),
@@ -119,6 +121,7 @@ impl BodyEmitter<'_> {
             list.push(Stmt::Return(self.empty_result()));
         }
         let signature = self.signature();
+        list.splice(0..0, self.places_of_variant(&signature));
         let frame = self.frame(&signature.name, &mut list);
         self.needs.frames.extend(frame);
         let mut list = declare::declare(list, self.declarations());
@@ -214,6 +217,18 @@ impl BodyEmitter<'_> {
                 Signature { result: result.into(), name, params }
             }
         }
+    }
+
+    /// The places that messages of a function name, which the last parameter chooses.
+    fn places_of_variant(&self, signature: &Signature) -> Option<Stmt> {
+        let Owner::Function(function) = self.owner else { return None };
+        if !self.looks_up_places.get() {
+            return None;
+        }
+        let name = self.shared.names.function(function);
+        let (_, variant) = signature.params.last()?;
+        let row = Expr::atom(format!("{name}_places[{variant}]")).address();
+        Some(Stmt::Define(format!("const struct {name}_places *"), "places".into(), row))
     }
 
     /// The frame, if some places lie in one, and the variable that points to it.

@@ -12,6 +12,7 @@ mod output;
 mod values;
 mod walking;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use xlate_ir::entities::{Block, Global, Value};
@@ -83,6 +84,8 @@ struct BodyEmitter<'a> {
     /// Helper variables: type, name. Shared by purpose.
     helpers: Vec<(String, String)>,
     helper_names: BTreeMap<(String, &'static str), String>,
+    /// Whether a message names a place that is looked up.
+    looks_up_places: Cell<bool>,
     /// Places that belong to no variable.
     extra_places: Vec<Place>,
     walks: BTreeMap<Value, walking::Walk>,
@@ -170,11 +173,14 @@ impl<'a> BodyEmitter<'a> {
     /// A position as messages name it.
     fn place_of(&self, pos: Option<Pos>) -> Expr {
         let pos = pos.or(self.pos);
-        if let Owner::Handler(handler) = self.owner {
-            let places = &self.facts().module.handlers[handler].places;
-            if let Some(place) = places.iter().position(|&place| Some(place) == pos) {
-                return Expr::atom(format!("record->p{place}"));
-            }
+        let module = self.facts().module;
+        let (places, table) = match self.owner {
+            Owner::Handler(handler) => (&module.handlers[handler].places, "record->p"),
+            Owner::Function(function) => (&module.functions[function].places, "places->p"),
+        };
+        if let Some(place) = places.iter().position(|&place| Some(place) == pos) {
+            self.looks_up_places.set(true);
+            return Expr::atom(format!("{table}{place}"));
         }
         Expr::Str(self.facts().position(pos).into_bytes())
     }

@@ -234,7 +234,7 @@ impl Parser {
         if *self.peek() == Token::Punct('(') {
             probe.record = self.list('(', ')', Self::constant)?;
         }
-        probe.places = self.places()?;
+        probe.places = self.positions("places")?;
         probe.optional = self.eat_word("optional");
         probe.pos = self.pos()?;
         self.module.probes.push(probe);
@@ -302,16 +302,16 @@ impl Parser {
         }
         let record =
             if self.eat_word("record") { self.list('(', ')', Self::ty)? } else { Vec::new() };
-        let places = self.places()?;
+        let places = self.positions("places")?;
         let pos = self.pos()?;
         let body = self.body()?;
         self.module.handlers.alloc(HandlerData { body, record, places, pos });
         Ok(())
     }
 
-    /// `places(@f0:1:2, …)`, if it is there.
-    fn places(&mut self) -> Parse<Vec<Pos>> {
-        if !self.eat_word("places") {
+    /// `places(@f0:1:2, …)` or another word with positions, if it is there.
+    fn positions(&mut self, word: &str) -> Parse<Vec<Pos>> {
+        if !self.eat_word(word) {
             return Ok(Vec::new());
         }
         self.list('(', ')', |p| match p.pos()? {
@@ -341,6 +341,7 @@ impl Parser {
         } else {
             None
         };
+        let (mut places, mut variants) = (Vec::new(), Vec::new());
         let (code, pos) = if self.eat('=') {
             if names.len() != params.len() {
                 return self.error_at(at, "the parameters of a C function have names");
@@ -357,10 +358,15 @@ impl Parser {
             if !names.is_empty() {
                 return self.error_at(at, "the parameters have names in the entry block only");
             }
+            places = self.positions("places")?;
+            while *self.peek() == Token::Word("variant".into()) {
+                variants.push(self.positions("variant")?);
+            }
             let pos = self.pos()?;
             (FunctionCode::Body(self.body()?), pos)
         };
-        self.module.functions.alloc(FunctionData { name, params, result, code, pos });
+        let data = FunctionData { name, params, result, code, places, variants, pos };
+        self.module.functions.alloc(data);
         Ok(())
     }
 

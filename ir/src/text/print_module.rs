@@ -187,15 +187,15 @@ fn write_probe(probe: &ProbePoint, out: &mut String) -> fmt::Result {
     if !probe.record.is_empty() {
         write!(out, "({})", join(probe.record.iter().map(show_const)))?;
     }
-    write_places(&probe.places, out)?;
+    write_places("places", &probe.places, out)?;
     if probe.optional {
         write!(out, " optional")?;
     }
     writeln!(out, "{}", show_pos(probe.pos))
 }
 
-fn write_places(places: &[Pos], out: &mut String) -> fmt::Result {
-    if places.is_empty() { Ok(()) } else { write!(out, " places({})", join(places)) }
+fn write_places(word: &str, places: &[Pos], out: &mut String) -> fmt::Result {
+    if places.is_empty() { Ok(()) } else { write!(out, " {word}({})", join(places)) }
 }
 
 fn write_function(module: &Module, function: Function, out: &mut String) -> fmt::Result {
@@ -215,6 +215,10 @@ fn write_function(module: &Module, function: Function, out: &mut String) -> fmt:
     }
     match &data.code {
         FunctionCode::Body(body) => {
+            write_places("places", &data.places, out)?;
+            for variant in &data.variants {
+                write_places("variant", variant, out)?;
+            }
             write!(out, "{} {{", show_pos(data.pos))?;
             write_body(module, body, out)
         }
@@ -232,7 +236,7 @@ fn write_handler(module: &Module, handler: Handler, out: &mut String) -> fmt::Re
     if !data.record.is_empty() {
         write!(out, " record({})", join(&data.record))?;
     }
-    write_places(&data.places, out)?;
+    write_places("places", &data.places, out)?;
     write!(out, "{} {{", show_pos(data.pos))?;
     write_body(module, &data.body, out)
 }

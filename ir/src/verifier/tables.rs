@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{VerifierError, fits};
-use crate::module::{FunctionCode, Module, ProbePoint};
+use crate::module::{FunctionCode, FunctionData, Module, ProbePoint};
 use crate::types::{Const, Discipline, ElementType, GlobalData, Histogram, Type};
 
 /// Checks everything that is outside of bodies.
@@ -31,6 +31,9 @@ pub(super) fn check(module: &Module) -> Vec<VerifierError> {
         if data.params.iter().chain(&data.result).any(|ty| !is_plain(module, *ty)) {
             wrong(owner(), "parameters and results are long or strings within the limit".into());
         }
+        if let Some(message) = variants(data) {
+            wrong(owner(), message.into());
+        }
         if let FunctionCode::C { names, effects, .. } = &data.code {
             if names.len() != data.params.len() {
                 wrong(owner(), "the parameters of a C function have names".into());
@@ -56,6 +59,22 @@ pub(super) fn check(module: &Module) -> Vec<VerifierError> {
         }
     }
     errors
+}
+
+/// What is wrong with the places of a function.
+fn variants(data: &FunctionData) -> Option<&'static str> {
+    let places = &data.places;
+    if places.iter().collect::<BTreeSet<_>>().len() < places.len() {
+        return Some("a place stands in its list twice");
+    }
+    if data.variants.iter().any(|variant| variant.len() != places.len()) {
+        return Some("its variants have as many places as it has");
+    }
+    if places.is_empty() != data.variants.is_empty() {
+        return Some("it has variants if it has places");
+    }
+    let tells = data.params.last() == Some(&Type::Long);
+    (!places.is_empty() && !tells).then_some("its last parameter tells its variants apart")
 }
 
 /// Whether a type is `long` or a string that the limits allow.

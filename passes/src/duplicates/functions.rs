@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
-use xlate_ir::effects::Summaries;
+use xlate_ir::effects::{Summaries, call_components};
 use xlate_ir::entities::{Entity, Function, Value};
 use xlate_ir::instructions::{InstData, Op};
 use xlate_ir::module::{Body, FunctionCode, Module, ValueData};
-use xlate_ir::types::{Const, Type};
+use xlate_ir::types::{Const, Pos, Type};
 
 use super::literals::code_size;
 use super::shape::{
@@ -51,17 +51,21 @@ pub(crate) fn run_duplicates(cx: &mut ModuleContext<'_>) -> bool {
     }
 }
 
+/// Parameters, result, the position that a message about too many nested calls names, and the code.
+type Key<'a> = (&'a [Type], Option<Type>, Option<Pos>, Code<'a>);
+
 /// For each function, an earlier one that is equal.
 fn twins(module: &Module) -> Vec<Option<Function>> {
     let summaries = Summaries::of(module);
     let mut interner = Interner::default();
-    let mut first: HashMap<(&[Type], Option<Type>, Code), Function> = HashMap::new();
+    let nesting = nesting(module);
+    let mut first: HashMap<Key<'_>, Function> = HashMap::new();
     let mut twins = vec![None; module.functions.len()];
     for (function, data) in module.functions.iter() {
         let code = match &data.code {
-            FunctionCode::Body(body) if has_state(body) => continue,
+            FunctionCode::Body(body) if has_state(body) || !data.places.is_empty() => continue,
             FunctionCode::Body(body) => {
-                let subject = subject(module, &summaries, function, body);
+                let subject = subject(module, &summaries, function, body, true);
                 Code::Script(dissect(subject, Likeness::Exact, &mut interner).shape)
             }
             // Static variables of C are state of each function.
@@ -70,7 +74,9 @@ fn twins(module: &Module) -> Vec<Option<Function>> {
                 Code::C(text, names, format!("{effects:?}"))
             }
         };
-        let earliest = *first.entry((&data.params, data.result, code)).or_insert(function);
+        let earliest = *first
+            .entry((&data.params, data.result, nesting[function.index()], code))
+            .or_insert(function);
         if earliest != function {
             twins[function.index()] = Some(earliest);
         }
@@ -83,9 +89,32 @@ fn subject<'a>(
     summaries: &'a Summaries,
     function: Function,
     body: &'a Body,
+    keeps_places: bool,
 ) -> Subject<'a> {
     let pos = module.functions[function].pos;
-    Subject { module, summaries, body, pos, function: Some(function), handler: None }
+    Subject {
+        module,
+        summaries,
+        body,
+        pos,
+        function: Some(function),
+        handler: None,
+        nesting: None,
+        keeps_places,
+    }
+}
+
+/// For each function whose calls count as nesting, the position that a message about that names.
+fn nesting(module: &Module) -> Vec<Option<Pos>> {
+    let mut nesting = vec![None; module.functions.len()];
+    for component in call_components(module) {
+        for function in component.functions {
+            if component.recursive || module.limits.max_nesting.is_some() {
+                nesting[function.index()] = module.functions[function].pos;
+            }
+        }
+    }
+    nesting
 }
 
 /// Whether C of a body may have variables of its own that last.
@@ -96,10 +125,27 @@ pub(super) fn has_state(body: &Body) -> bool {
     })
 }
 
-/// Functions that differ in literals only, and their literals.
+/// A function of a family.
+struct Member {
+    function: Function,
+    /// The literals that differ or not, in the order of use.
+    literals: Vec<i64>,
+    /// The positions that messages name.
+    places: Vec<Pos>,
+}
+
+/// Functions that differ in literals and positions of messages only.
 struct Family {
-    /// Each function, with the literals that differ or not, in the order of use.
-    members: Vec<(Function, Vec<i64>)>,
+    members: Vec<Member>,
+}
+
+impl Family {
+    /// The places of the first member that another has elsewhere, by number.
+    fn moving_places(&self) -> Vec<usize> {
+        let first = &self.members[0].places;
+        let moves = |&n: &usize| self.members.iter().any(|member| member.places[n] != first[n]);
+        (0..first.len()).filter(moves).collect()
+    }
 }
 
 /// Runs `similar-functions`.
@@ -107,12 +153,11 @@ pub(crate) fn run_similar(cx: &mut ModuleContext<'_>) -> bool {
     let mut merged = 0;
     // A merge gives calls more arguments, so families are found anew after each.
     while let Some((family, columns)) = worthy_family(cx) {
-        let (first, _) = family.members[0];
-        let name = cx.module.functions[first].name.clone();
-        for &(member, _) in &family.members[1..] {
-            let data = &cx.module.functions[member];
-            let message =
-                format!("`{}` is the same as `{name}` but for literals, now passed", data.name);
+        let name = cx.module.functions[family.members[0].function].name.clone();
+        let what = columns.difference();
+        for member in &family.members[1..] {
+            let data = &cx.module.functions[member.function];
+            let message = format!("`{}` is the same as `{name}` but for {what}", data.name);
             cx.log.applied(data.pos, message);
         }
         merged += family.members.len() - 1;
@@ -126,9 +171,9 @@ pub(crate) fn run_similar(cx: &mut ModuleContext<'_>) -> bool {
 fn worthy_family(cx: &mut ModuleContext<'_>) -> Option<(Family, Columns)> {
     for family in families(cx.module) {
         let columns = Columns::of(&family);
-        let data = &cx.module.functions[family.members[0].0];
+        let data = &cx.module.functions[family.members[0].function];
         let FunctionCode::Body(body) = &data.code else { continue };
-        let params = data.params.len() + columns.distinct.len();
+        let params = data.params.len() + columns.params();
         let why = if params > MOST_PARAMS {
             "differ in too many"
         } else if code_size(body) < SMALLEST {
@@ -138,9 +183,10 @@ fn worthy_family(cx: &mut ModuleContext<'_>) -> Option<(Family, Columns)> {
         };
         let count = family.members.len();
         let message = format!(
-            "`{}` and {} more are the same but for literals: not merged, for they {why}",
+            "`{}` and {} more are the same but for {}: not merged, for they {why}",
             data.name,
-            count - 1
+            count - 1,
+            columns.kind()
         );
         cx.log.missed(data.pos, message);
     }
@@ -152,13 +198,15 @@ fn families(module: &Module) -> Vec<Family> {
     let summaries = Summaries::of(module);
     let called = module.called_functions();
     let mut interner = Interner::default();
+    let nesting = nesting(module);
     let mut groups: IndexMap<(&[Type], Option<Type>, Shape), Family> = IndexMap::new();
     for (function, data) in module.functions.iter() {
         let FunctionCode::Body(body) = &data.code else { continue };
-        if has_state(body) || !called[function.index()] {
+        if has_state(body) || !called[function.index()] || !data.places.is_empty() {
             continue;
         }
-        let subject = subject(module, &summaries, function, body);
+        let mut subject = subject(module, &summaries, function, body, false);
+        subject.nesting = nesting[function.index()];
         let anatomy = dissect(subject, Likeness::Literals, &mut interner);
         let long = |literal: &Literal| match literal {
             Literal::Const(Const::Long(n)) => *n,
@@ -168,7 +216,7 @@ fn families(module: &Module) -> Vec<Family> {
         let family = groups
             .entry((&data.params, data.result, anatomy.shape))
             .or_insert(Family { members: Vec::new() });
-        family.members.push((function, literals));
+        family.members.push(Member { function, literals, places: anatomy.places });
     }
     groups.into_values().filter(|family| family.members.len() > 1).collect()
 }
@@ -179,13 +227,16 @@ struct Columns {
     distinct: Vec<Vec<i64>>,
     /// For each literal, its number among those, if it differs.
     of: Vec<Option<usize>>,
+    /// The places that differ, by number. If there are any, the number of the member is passed.
+    places: Vec<usize>,
 }
 
 impl Columns {
     fn of(family: &Family) -> Columns {
-        let mut columns = Columns { distinct: Vec::new(), of: Vec::new() };
-        for index in 0..family.members[0].1.len() {
-            let column: Vec<i64> = family.members.iter().map(|(_, all)| all[index]).collect();
+        let places = family.moving_places();
+        let mut columns = Columns { distinct: Vec::new(), of: Vec::new(), places };
+        for index in 0..family.members[0].literals.len() {
+            let column: Vec<i64> = family.members.iter().map(|one| one.literals[index]).collect();
             let varies = column.iter().any(|n| *n != column[0]);
             columns.of.push(varies.then(|| {
                 let known = columns.distinct.iter().position(|known| *known == column);
@@ -197,17 +248,52 @@ impl Columns {
         }
         columns
     }
+
+    /// How many parameters it takes.
+    fn params(&self) -> usize {
+        self.distinct.len() + usize::from(!self.places.is_empty())
+    }
+
+    /// What differs.
+    fn kind(&self) -> &'static str {
+        match (self.distinct.is_empty(), self.places.is_empty()) {
+            (true, false) => "places that messages name",
+            (false, false) => "literals and places that messages name",
+            _ => "literals",
+        }
+    }
+
+    /// What differs, and what becomes of it.
+    fn difference(&self) -> String {
+        let passed = if self.places.is_empty() { "now passed" } else { "a parameter tells which" };
+        format!("{}, {passed}", self.kind())
+    }
+
+    /// What the calls of a member pass in addition.
+    fn arguments(&self, member: usize) -> Vec<i64> {
+        let own = self.distinct.iter().map(|column| column[member]);
+        let number = (!self.places.is_empty()).then_some(member as i64);
+        own.chain(number).collect()
+    }
 }
 
 /// Gives the first member parameters for what differs, and has all calls go there.
 fn merge(module: &mut Module, family: &Family, columns: &Columns) {
-    let (first, _) = family.members[0];
+    let first = family.members[0].function;
     let data = &mut module.functions[first];
-    data.params.extend(columns.distinct.iter().map(|_| Type::Long));
+    data.params.extend((0..columns.params()).map(|_| Type::Long));
+    if !columns.places.is_empty() {
+        let chosen = |member: &Member| columns.places.iter().map(|&n| member.places[n]).collect();
+        data.variants = family.members.iter().map(chosen).collect();
+        data.places = data.variants[0].clone();
+    }
     let mut own = Vec::new();
     if let FunctionCode::Body(body) = &mut data.code {
         let entry = body.entry();
         own.extend(columns.distinct.iter().map(|_| body.add_param(entry, Type::Long, None)));
+        if !columns.places.is_empty() {
+            own.push(body.add_param(entry, Type::Long, Some("variant".into())));
+        }
         replace_literals(body, Likeness::Literals, |literal| {
             columns.of[literal].map(|column| own[column])
         });
@@ -215,8 +301,8 @@ fn merge(module: &mut Module, family: &Family, columns: &Columns) {
         drop_unused_literals(body);
     }
     let row = |function: Function| {
-        let member = family.members.iter().position(|(member, _)| *member == function)?;
-        Some(columns.distinct.iter().map(|column| column[member]).collect::<Vec<i64>>())
+        let member = family.members.iter().position(|member| member.function == function)?;
+        Some(columns.arguments(member))
     };
     let rows: Vec<Option<Vec<i64>>> =
         module.functions.iter().map(|(function, _)| row(function)).collect();

@@ -92,6 +92,8 @@ fn groups(module: &Module) -> Vec<Group> {
             pos: data.pos,
             function: None,
             handler: Some(handler),
+            nesting: None,
+            keeps_places: false,
         };
         let mut anatomy = dissect(subject, Likeness::Records, &mut interner);
         let shape = std::mem::take(&mut anatomy.shape);

@@ -25,7 +25,8 @@ const HOLES: [usize; 2] = [LITERALS, LITERALS + 1];
 pub(super) enum Likeness {
     /// Everything but names: literals, bounds of strings, positions of messages.
     Exact,
-    /// Everything but names and those literals that may become parameters; for functions.
+    /// Everything but names, those literals that may become parameters, and positions as long as equal
+    /// ones are equal in both; for functions.
     Literals,
     /// Everything but names, literals that may become fields of a record, bounds of strings, and
     /// positions as long as equal ones are equal in both; for handlers.
@@ -90,6 +91,11 @@ pub(super) struct Subject<'a> {
     pub(super) pos: Option<Pos>,
     pub(super) function: Option<Function>,
     pub(super) handler: Option<Handler>,
+    /// The position that a message about too many nested calls names, if calls of it count.
+    pub(super) nesting: Option<Pos>,
+    /// Whether positions that messages name are compared as they are; otherwise only which of them
+    /// are the same.
+    pub(super) keeps_places: bool,
 }
 
 /// Takes a body apart.
@@ -111,7 +117,7 @@ pub(super) fn dissect(
             shape: Shape { blocks: Vec::with_capacity(order.len()) },
             literals: Vec::new(),
             values: Vec::new(),
-            places: Vec::new(),
+            places: subject.nesting.into_iter().collect(),
         },
     };
     dissector.number_all(&order);
@@ -273,7 +279,7 @@ impl Dissector<'_, '_> {
     /// A position as it is compared.
     fn place(&mut self, pos: Option<Pos>) -> Option<Pos> {
         let pos = pos.or(self.subject.pos)?;
-        if self.likeness != Likeness::Records {
+        if self.subject.keeps_places {
             return Some(pos);
         }
         let places = &mut self.found.places;

@@ -85,6 +85,8 @@ pub(crate) fn module(seed: u64) -> Module {
             params: vec![Type::Long],
             result: Some(Type::Long),
             code: FunctionCode::Body(Body::default()),
+            places: Vec::new(),
+            variants: Vec::new(),
             pos: None,
         });
     }

@@ -128,7 +128,7 @@ impl Machine<'_> {
         self.actions = 40;
         self.depth = 0;
         let data = &self.module.handlers[handler];
-        match self.body(&data.body, data.pos, Vec::new()) {
+        match self.body(&data.body, data.pos, None, Vec::new()) {
             Exit::Return(_) | Exit::Stop => {}
             Exit::Raise(message) => {
                 self.errors += 1;
@@ -143,8 +143,22 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs a body; `pos` is where messages say they come from that have no place of their own.
-    fn body(&mut self, body: &Body, pos: Option<Pos>, args: Vec<Datum>) -> Exit {
+    /// Runs a body; `pos` is where messages say they come from that have no place of their own, and
+    /// `places` are those that stand for others, with the others.
+    fn body(
+        &mut self,
+        body: &Body,
+        pos: Option<Pos>,
+        places: Option<(&[Pos], &[Pos])>,
+        args: Vec<Datum>,
+    ) -> Exit {
+        let place = |own: Option<Pos>| {
+            let pos = own.or(pos)?;
+            let listed = places.and_then(|(names, others)| {
+                names.iter().position(|&name| name == pos).map(|n| others[n])
+            });
+            Some(listed.unwrap_or(pos))
+        };
         let mut values: Vec<Option<Datum>> = vec![None; body.values.len()];
         let mut caught = Vec::new();
         let entry = body.entry();
@@ -162,7 +176,7 @@ impl Machine<'_> {
                         panic!("{value} is not defined before {:?} in {block}", inst.op)
                     })
                 };
-                match self.op(&inst.op, &get, inst.pos.or(pos), &caught) {
+                match self.op(&inst.op, &get, place(inst.pos), &caught) {
                     Ok(result) => {
                         if let Some(value) = inst.result {
                             values[value.index()] = result;
@@ -195,7 +209,7 @@ impl Machine<'_> {
                     let Some(Datum::Str(text)) = &values[message.index()] else {
                         panic!("a message is a string")
                     };
-                    let text = self.at(text, own.or(pos));
+                    let text = self.at(text, place(*own));
                     match catch {
                         Some(catch) => {
                             caught = text;

@@ -84,7 +84,13 @@ impl Machine<'_> {
                 let data = &self.module.functions[*function];
                 let FunctionCode::Body(body) = &data.code else { panic!("C is not interpreted") };
                 let depth = self.depth;
-                let exit = self.body(body, data.pos, args.iter().map(|&arg| get(arg)).collect());
+                let args: Vec<Datum> = args.iter().map(|&arg| get(arg)).collect();
+                let variant = match args.last() {
+                    Some(Datum::Long(n)) if !data.places.is_empty() => usize::try_from(*n).ok(),
+                    _ => None,
+                };
+                let places = variant.map(|n| (&data.places[..], &data.variants[n][..]));
+                let exit = self.body(body, data.pos, places, args);
                 self.depth = depth - 1;
                 match exit {
                     Exit::Return(value) => Ok(value),
