@@ -11,9 +11,11 @@ use crate::source::{FileId, Span};
 use std::fmt;
 
 mod expr;
+mod level;
 
 pub use crate::format::{Conversion, Directive, Measure, Piece};
 pub use expr::*;
+pub(crate) use level::Level;
 
 /// The items of one file, in order.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ mod expr;
 mod item;
 mod stmt;
 
-pub(crate) use expr::PrintHead;
+pub(crate) use expr::{Link, PrintHead};
 pub(crate) use stmt::{KeyVar, S};
 
 use crate::ast::{ByteString, Expr, ExprKind, Ident, Literal, LiteralValue, StringLit};

@@ -6,6 +6,12 @@ use crate::diagnostic::Diagnostic;
 use crate::format;
 use crate::source::Span;
 
+/// An operand of a chain of operators, with the tokens where it starts and ends.
+pub(crate) type Operand = (E, Index, Index);
+
+/// An operator of a chain, and its right operand.
+pub(crate) type Link = (BinaryOp, Operand);
+
 /// The name of a printing function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PrintHead {
@@ -48,10 +54,30 @@ impl Builder<'_> {
         self.nest(kind, depth, l, r)
     }
 
-    pub(crate) fn binary(&self, op: BinaryOp, left: E, right: E, l: Index, r: Index) -> E {
+    /// A chain of left-associative operators, by their levels.
+    pub(crate) fn chain(&self, first: Operand, links: Vec<Link>) -> E {
+        // Operators wait, each tighter than the one before, until one comes that is not.
+        let mut waiting: Vec<(Operand, BinaryOp)> = Vec::new();
+        let mut last = first;
+        for (op, right) in links {
+            while let Some((left, tighter)) =
+                waiting.pop_if(|(_, before)| before.level() >= op.level())
+            {
+                last = self.binary(tighter, left, last);
+            }
+            waiting.push((last, op));
+            last = right;
+        }
+        while let Some((left, op)) = waiting.pop() {
+            last = self.binary(op, left, last);
+        }
+        last.0
+    }
+
+    fn binary(&self, op: BinaryOp, (left, l, _): Operand, (right, _, r): Operand) -> Operand {
         let depth = left.depth.max(right.depth);
         let (left, right) = (left.node, right.node);
-        self.nest(ExprKind::Binary { op, left, right }, depth, l, r)
+        (self.nest(ExprKind::Binary { op, left, right }, depth, l, r), l, r)
     }
 
     pub(crate) fn unary(&self, op: UnaryOp, operand: E, l: Index, r: Index) -> E {

@@ -3,85 +3,17 @@
 use super::Printer;
 use crate::ast::*;
 
-/// How tightly an expression holds together, from the loosest.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
-    Assign,
-    Ternary,
-    Or,
-    And,
-    BitOr,
-    BitXor,
-    BitAnd,
-    Membership,
-    Comparison,
-    Relational,
-    Shift,
-    Concat,
-    Additive,
-    Multiplicative,
-    Unary,
-    Crement,
-    Address,
-    Postfix,
-}
-
-impl Level {
-    /// The level of what may stand to the right of an operator of this level.
-    fn tighter(self) -> Level {
-        match self {
-            Level::Assign => Level::Ternary,
-            Level::Ternary => Level::Or,
-            Level::Or => Level::And,
-            Level::And => Level::BitOr,
-            Level::BitOr => Level::BitXor,
-            Level::BitXor => Level::BitAnd,
-            Level::BitAnd => Level::Membership,
-            Level::Membership => Level::Comparison,
-            Level::Comparison => Level::Relational,
-            Level::Relational => Level::Shift,
-            Level::Shift => Level::Concat,
-            Level::Concat => Level::Additive,
-            Level::Additive => Level::Multiplicative,
-            Level::Multiplicative => Level::Unary,
-            Level::Unary => Level::Crement,
-            Level::Crement => Level::Address,
-            Level::Address | Level::Postfix => Level::Postfix,
-        }
-    }
-}
-
 fn level(e: &Expr) -> Level {
     match &e.kind {
         ExprKind::Assign { .. } => Level::Assign,
         ExprKind::Ternary { .. } => Level::Ternary,
-        ExprKind::Binary { op, .. } => binary_level(*op),
+        ExprKind::Binary { op, .. } => op.level(),
         ExprKind::In { .. } => Level::Membership,
         ExprKind::Match { .. } => Level::Comparison,
         ExprKind::Unary { .. } => Level::Unary,
         ExprKind::Crement { .. } => Level::Crement,
         ExprKind::Target(target) if target.address_of => Level::Address,
         _ => Level::Postfix,
-    }
-}
-
-fn binary_level(op: BinaryOp) -> Level {
-    match op {
-        BinaryOp::Or => Level::Or,
-        BinaryOp::And => Level::And,
-        BinaryOp::BitOr => Level::BitOr,
-        BinaryOp::BitXor => Level::BitXor,
-        BinaryOp::BitAnd => Level::BitAnd,
-        BinaryOp::Less
-        | BinaryOp::LessEqual
-        | BinaryOp::Greater
-        | BinaryOp::GreaterEqual
-        | BinaryOp::Equal
-        | BinaryOp::NotEqual => Level::Relational,
-        BinaryOp::ShiftLeft | BinaryOp::ShiftRight | BinaryOp::ShiftRightLogical => Level::Shift,
-        BinaryOp::Concat => Level::Concat,
-        BinaryOp::Add | BinaryOp::Subtract => Level::Additive,
-        BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => Level::Multiplicative,
     }
 }
 
@@ -131,7 +63,7 @@ impl Printer {
                 }
             }
             ExprKind::Binary { op, left, right } => {
-                let level = binary_level(*op);
+                let level = op.level();
                 self.at_least(left, level);
                 self.write(format_args!(" {} ", binary_name(*op)));
                 self.at_least(right, level.tighter());
