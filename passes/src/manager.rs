@@ -245,9 +245,9 @@ impl Manager<'_> {
                     self.versions.insert(owner, version + 1);
                     // What a function does is part of what its callers do.
                     self.module_version += u64::from(matches!(owner, Owner::Function(_)));
-                } else {
-                    settled.insert(owner, now);
                 }
+                // What a pass leaves it has nothing to do in: it runs again once others did something.
+                settled.insert(owner, (version + u64::from(did), self.module_version));
             }
             put_body(self.module, owner, body);
         }
