@@ -28,6 +28,7 @@ struct xl_ring;
 #define XL_PENDING_OUTPUT	1
 #define XL_PENDING_ERROR	2
 #define XL_PENDING_SAMPLE	4
+#define XL_PENDING_WAIT		8	/* nothing but that wait_start is no longer true */
 
 /* Where output goes: to [cursor, limit). A handler that has not printed has no room. */
 struct xl_output {
@@ -68,6 +69,7 @@ struct xl_context {
 	void *shards;			/* struct xl_shards */
 #endif
 	struct xl_ring *ring;
+	u64 wait_start;			/* of the handler's waiting for locks, ns */
 	u64 sample_start;		/* cycles */
 	u64 interval_start;		/* cycles */
 	u64 interval_spent;		/* cycles in handlers since then, estimated */

@@ -26,8 +26,9 @@
 #endif
 #ifndef XL_LOCK_WAIT_NS
 /*
- * The longest wait for one lock. A holder needs well under a microsecond, unless it is
- * a virtual CPU that its host does not run for a while: that is what this allows for.
+ * The longest that a handler waits for its locks, all of them together. A holder needs
+ * well under a microsecond, unless it is a virtual CPU that its host does not run for a
+ * while: that is what this allows for.
  */
 #define XL_LOCK_WAIT_NS 10000000
 #endif

@@ -9,8 +9,9 @@
  * Interrupts are off from a handler's first acquire to its last release, so a
  * holder runs without a break unless an NMI comes, and what an NMI runs on the
  * holder's CPU is turned away at the gate: it never waits for its own CPU.
- * Between CPUs, every handler takes its locks in one global order, and a
- * wait ends after XL_LOCK_WAIT_NS: the handler is skipped, having done nothing.
+ * Between CPUs, every handler takes its locks in one global order, and all waiting
+ * ends XL_LOCK_WAIT_NS after the first that it had to wait for: the handler is skipped,
+ * having done nothing.
  * The runtime itself holds none of these locks.
  */
 #ifndef XL_LOCK_H
@@ -64,12 +65,18 @@ XL_COLD void xl_skip(void)
 	}
 }
 
-/* Waits for a lock; false, and the handler counted as skipped, after XL_LOCK_WAIT_NS. */
-XL_SLOW bool xl_wait(struct xl_lock *lock, bool write)
+/*
+ * Waits for a lock; false, and the handler counted as skipped, when the handler's time
+ * for that is over. xl_finish() makes the next handler's begin anew.
+ */
+XL_SLOW bool xl_wait(struct xl_context *c, struct xl_lock *lock, bool write)
 {
-	u64 start = ktime_get_mono_fast_ns();
 	int spins;
 
+	if (!(c->pending & XL_PENDING_WAIT)) {
+		c->pending |= XL_PENDING_WAIT;
+		c->wait_start = ktime_get_mono_fast_ns();
+	}
 	do {
 		for (spins = 0; spins < 32; spins++) {
 			if (write ? !atomic_read(&lock->word) && xl_try_write(lock) :
@@ -77,7 +84,7 @@ XL_SLOW bool xl_wait(struct xl_lock *lock, bool write)
 				return true;
 			cpu_relax();
 		}
-	} while (ktime_get_mono_fast_ns() - start < XL_LOCK_WAIT_NS);
+	} while (ktime_get_mono_fast_ns() - c->wait_start < XL_LOCK_WAIT_NS);
 	xl_skip();
 	return false;
 }
@@ -85,7 +92,7 @@ XL_SLOW bool xl_wait(struct xl_lock *lock, bool write)
 /* Acquires for writing; false if the handler is to be skipped. Interrupts are off. */
 static __always_inline bool xl_write_lock(struct xl_context *c, struct xl_lock *lock)
 {
-	return likely(xl_try_write(lock)) || xl_wait(lock, true);
+	return likely(xl_try_write(lock)) || xl_wait(c, lock, true);
 }
 
 static __always_inline void xl_write_unlock(struct xl_lock *lock)
@@ -96,7 +103,7 @@ static __always_inline void xl_write_unlock(struct xl_lock *lock)
 /* Acquires for reading; false if the handler is to be skipped. Interrupts are off. */
 static __always_inline bool xl_read_lock(struct xl_context *c, struct xl_lock *lock)
 {
-	return likely(xl_try_read(lock)) || xl_wait(lock, false);
+	return likely(xl_try_read(lock)) || xl_wait(c, lock, false);
 }
 
 static __always_inline void xl_read_unlock(struct xl_lock *lock)
