@@ -11,7 +11,7 @@ use xlate_elaborate::listing;
 use xlate_elaborate::program::Program;
 use xlate_ir::module::Module;
 use xlate_report::explore::{Recorder, Subject, page};
-use xlate_run::{BuiltModule, Cache, HostProgram, Interrupts};
+use xlate_run::{Built, Cache, Interrupts};
 use xlate_symbols::{Kernel, KernelSpec};
 
 use crate::Failure;
@@ -87,9 +87,9 @@ enum Next {
     /// Nothing.
     Done,
     /// Run the module that was built.
-    Run(BuiltModule, Interrupts),
+    Run(Built, Interrupts),
     /// Run a host program.
-    RunHost(HostProgram),
+    RunHost(Built),
     /// Run a module that was built before, with these parameters.
     RunPrebuilt(OsString, Vec<OsString>),
 }

@@ -5,9 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use xlate_run::{
-    BuildRequest, BuiltModule, Cache, Error, Interrupts, Notice, RunRequest, TargetSpec,
-};
+use xlate_run::{BuildRequest, Built, Cache, Error, Interrupts, Notice, RunRequest, TargetSpec};
 use xlate_symbols::Kernel;
 
 use crate::Failure;
@@ -44,7 +42,7 @@ pub fn compile(
     cache: Option<&Cache>,
     source: &str,
     interrupts: &Interrupts,
-) -> Result<BuiltModule, Failure> {
+) -> Result<Built, Failure> {
     let pass = Running::start(Stage::Compile);
     let module = xlate_run::build(&BuildRequest {
         kernel,
@@ -75,7 +73,7 @@ pub fn compile(
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn save(options: &Options, module: &BuiltModule) -> Result<PathBuf, Failure> {
+pub fn save(options: &Options, module: &Built) -> Result<PathBuf, Failure> {
     let wanted = options.output.as_ref().filter(|_| options.emit == Some(Emit::Ko));
     let path = wanted.cloned().unwrap_or_else(|| PathBuf::from(format!("{}.ko", module.name)));
     fs::copy(&module.path, &path)

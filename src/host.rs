@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use xlate_run::{Cache, HostProgram, HostRequest, Interrupts, build_host, exec_host};
+use xlate_run::{Built, Cache, HostRequest, Interrupts, build_host, exec_host};
 
 use crate::Failure;
 use crate::cli::{Options, Target};
@@ -45,7 +45,7 @@ pub fn compile(
     cache: Option<&Cache>,
     source: &str,
     interrupts: &Interrupts,
-) -> Result<HostProgram, Failure> {
+) -> Result<Built, Failure> {
     let pass = Running::start(Stage::Compile);
     let program = build_host(&HostRequest {
         source,
@@ -76,7 +76,7 @@ pub fn compile(
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn save(options: &Options, program: &HostProgram) -> Result<PathBuf, Failure> {
+pub fn save(options: &Options, program: &Built) -> Result<PathBuf, Failure> {
     let wanted = options.output.clone().filter(|_| options.emit.is_some());
     let path = wanted.unwrap_or_else(|| PathBuf::from(&program.name));
     fs::copy(&program.path, &path)
@@ -85,7 +85,7 @@ pub fn save(options: &Options, program: &HostProgram) -> Result<PathBuf, Failure
 }
 
 /// Becomes the program. Returns only why that failed.
-pub fn run(options: &Options, console: Console, program: HostProgram) -> Failure {
+pub fn run(options: &Options, console: Console, program: Built) -> Failure {
     if options.verbose > 0 {
         console.line("Pass 5: starting run.");
     }

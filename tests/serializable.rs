@@ -17,7 +17,7 @@ use host::build;
 use xlate_ir::module::Module;
 use xlate_ir::text;
 use xlate_passes::pipeline::Pipeline;
-use xlate_run::HostProgram;
+use xlate_run::Built;
 
 /// Every kind of access that handlers have to globals: counters, elements, statistics, values
 /// that belong together, values read and written back after a while, minimum and maximum.
@@ -189,7 +189,7 @@ fn folder() -> &'static Path {
 }
 
 /// Runs a program with the events: what it printed, and whether it succeeded in silence.
-fn run(program: &HostProgram, words: &[&str]) -> (String, Result<(), String>) {
+fn run(program: &Built, words: &[&str]) -> (String, Result<(), String>) {
     static FILE: OnceLock<PathBuf> = OnceLock::new();
     let events = FILE.get_or_init(|| {
         let path = folder().join("serializable.events");

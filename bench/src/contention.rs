@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use xlate_run::{HostProgram, HostRequest, Interrupts, build_host};
+use xlate_run::{Built, HostRequest, Interrupts, build_host};
 
 use crate::table::Row;
 use crate::tools::{output, outputs};
@@ -35,7 +35,7 @@ const CASES: [&str; 5] = ["count", "map", "mapstat", "stat", "strmap"];
 struct Contender {
     program: PathBuf,
     /// The build folder of a floor.
-    _floor: Option<HostProgram>,
+    _floor: Option<Built>,
     /// Events in a microsecond, on one thread and on two.
     best: [f64; 2],
     /// Handlers that could not get their locks.
@@ -43,7 +43,7 @@ struct Contender {
 }
 
 impl Contender {
-    fn new(program: PathBuf, floor: Option<HostProgram>) -> Self {
+    fn new(program: PathBuf, floor: Option<Built>) -> Self {
         Contender { program, _floor: floor, best: [0.0; 2], skipped: 0 }
     }
 
@@ -172,7 +172,7 @@ fn build(bed: &Bed, case: &Case, folder: &Path, passes: Option<&str>) -> io::Res
 }
 
 /// The program of what a script costs at the least.
-fn floor(bed: &Bed, case: &Case, interrupts: &Interrupts) -> io::Result<HostProgram> {
+fn floor(bed: &Bed, case: &Case, interrupts: &Interrupts) -> io::Result<Built> {
     let source = fs::read_to_string(bed.here.join("floor/contention.c"))?;
     let variables = [format!("CFLAGS=-DFLOOR={}", case.name.to_uppercase())];
     build_host(&HostRequest {

@@ -1,7 +1,7 @@
 //! What a peer took when it was last measured, for runs without it. Only what does not depend on the
 //! machine is kept: instructions and sizes, never times.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,15 +32,23 @@ pub(crate) fn fill(rows: &mut [Row], record: &str) -> bool {
     filled
 }
 
-/// Keeps what the peer took, under a line that says what the peer is.
+/// Keeps what the peer took, under a line that says what the peer is, with what was recorded before
+/// of what was not measured now.
 pub(crate) fn write(here: &Path, about: &str, rows: &[Row]) -> io::Result<()> {
-    let mut text = format!("# {about}\n");
-    for row in rows.iter().filter(|row| METRICS.contains(&row.metric)) {
-        if let Some(peer) = row.peer {
-            let _ = writeln!(text, "{} {} {} {peer}", row.bench, row.case, row.metric);
+    let old = fs::read_to_string(file(here)).unwrap_or_default();
+    let mut lines: BTreeMap<String, String> = BTreeMap::new();
+    for line in old.lines().skip(1) {
+        if let Some((what, value)) = line.rsplit_once(' ') {
+            lines.insert(what.to_owned(), value.to_owned());
         }
     }
-    fs::write(file(here), text)
+    for row in rows.iter().filter(|row| METRICS.contains(&row.metric)) {
+        if let Some(peer) = row.peer {
+            lines.insert(format!("{} {} {}", row.bench, row.case, row.metric), peer.to_string());
+        }
+    }
+    let lines: String = lines.iter().map(|(what, value)| format!("{what} {value}\n")).collect();
+    fs::write(file(here), format!("# {about}\n{lines}"))
 }
 
 #[cfg(test)]
@@ -67,5 +75,15 @@ mod tests {
         write(folder.path(), "a peer", &rows).expect("written");
         let text = fs::read_to_string(file(folder.path())).expect("read");
         assert_eq!(text, "# a peer\ncost count lines_of_c 2\n");
+    }
+
+    #[test]
+    fn what_was_not_measured_again_stays() {
+        let folder = tempfile::tempdir().expect("folder");
+        write(folder.path(), "a peer", &[row("lines_of_c", Some(2.0))]).expect("written");
+        let rows = [row("bytes_of_text", Some(1.5))];
+        write(folder.path(), "a newer one", &rows).expect("written");
+        let text = fs::read_to_string(file(folder.path())).expect("read");
+        assert_eq!(text, "# a newer one\ncost count bytes_of_text 1.5\ncost count lines_of_c 2\n");
     }
 }

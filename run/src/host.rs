@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rustix::io::FdFlags;
-use tempfile::TempDir;
 
+use crate::built::{Built, Wanted};
 use crate::kbuild::{RUNTIME_HEADERS, is_full, keep_environment_out, messages, wait};
 use crate::key::{Key, in_path};
 use crate::{Cache, Error, Interrupts};
@@ -60,25 +60,6 @@ pub struct HostRequest<'a> {
     pub interrupts: &'a Interrupts,
 }
 
-/// A program on disk.
-#[derive(Debug)]
-pub struct HostProgram {
-    /// The name that it sees as its module's.
-    pub name: String,
-    /// The file. It may lie in a temporary folder that goes with this value.
-    pub path: PathBuf,
-    /// Whether it was in the cache.
-    pub cached: bool,
-    /// The build folder, if it was to be kept and there was anything to build.
-    pub kept: Option<PathBuf>,
-    /// Why the program is not in the cache, if that failed.
-    pub cache_problem: Option<Error>,
-    /// What the compiler printed; empty if nothing was built.
-    pub log: String,
-    /// Removes the build folder.
-    folder: Option<TempDir>,
-}
-
 /// The compiler and the options that the user adds.
 struct Compiler<'a> {
     command: &'a str,
@@ -105,45 +86,15 @@ impl<'a> Compiler<'a> {
 /// [`Error::Compiler`] if it does not compile, [`Error::HostVariable`], [`Error::NoSpace`],
 /// [`Error::Interrupted`], [`Error::Tool`] without a compiler, and errors of files. A cache that
 /// cannot take the program is not an error but noted in the result.
-pub fn build_host(request: &HostRequest<'_>) -> Result<HostProgram, Error> {
+pub fn build_host(request: &HostRequest<'_>) -> Result<Built, Error> {
     let compiler = Compiler::of(request.variables)?;
-    let key = key(request, &compiler);
-    let entry = format!("xlate_{key}");
+    let entry = format!("xlate_{}", key(request, &compiler));
     let name = request.name.map_or_else(|| entry.clone(), str::to_owned);
-    if let Some(path) = request.cache.filter(|_| !request.keep).and_then(|c| c.find(&entry)) {
-        return Ok(HostProgram {
-            name,
-            path,
-            cached: true,
-            kept: None,
-            cache_problem: None,
-            log: String::new(),
-            folder: None,
-        });
-    }
-    let mut folder = tempfile::Builder::new()
-        .prefix("xlate-")
-        .tempdir()
-        .map_err(|error| Error::io("cannot make a folder in", &std::env::temp_dir(), error))?;
-    folder.disable_cleanup(request.keep);
-    let path = folder.path().to_owned();
-    write_sources(&path, request.source)?;
-    let log = compile(&path, &name, &compiler, request)?;
-    let mut built = path.join("program");
-    let mut cache_problem = None;
-    match request.cache.map(|cache| cache.store(&entry, &built)) {
-        Some(Ok(stored)) => built = stored,
-        Some(Err(problem)) => cache_problem = Some(problem),
-        None => {}
-    }
-    Ok(HostProgram {
-        name,
-        path: built,
-        cached: false,
-        kept: request.keep.then_some(path),
-        cache_problem,
-        log,
-        folder: Some(folder),
+    let wanted = Wanted { name, entry, cache: request.cache, keep: request.keep };
+    wanted.find_or(|folder, name| {
+        write_sources(folder, request.source)?;
+        let log = compile(folder, name, &compiler, request)?;
+        Ok((folder.join("program"), log))
     })
 }
 
@@ -215,7 +166,7 @@ fn compile(
 }
 
 /// Becomes the program. Returns only if that fails.
-pub fn exec_host(program: HostProgram, arguments: &[OsString]) -> Error {
+pub fn exec_host(program: Built, arguments: &[OsString]) -> Error {
     let path = program.path.clone();
     let error = |source| Error::io("cannot run", &path, source);
     // What is not in the cache goes now, and the open file is all that is left of it.
@@ -223,10 +174,9 @@ pub fn exec_host(program: HostProgram, arguments: &[OsString]) -> Error {
         Ok(file) => file,
         Err(source) => return error(source),
     };
-    let stays = program.folder.as_ref().is_none_or(|folder| !path.starts_with(folder.path()));
-    let file_path: OsString = match stays || program.kept.is_some() {
-        true => path.clone().into(),
-        false => match rustix::io::fcntl_setfd(&file, FdFlags::empty()) {
+    let file_path: OsString = match program.is_temporary() {
+        false => path.clone().into(),
+        true => match rustix::io::fcntl_setfd(&file, FdFlags::empty()) {
             Ok(()) => format!("/proc/self/fd/{}", file.as_raw_fd()).into(),
             Err(errno) => return error(errno.into()),
         },

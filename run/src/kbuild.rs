@@ -12,9 +12,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
-use tempfile::TempDir;
 use xlate_symbols::Kernel;
 
+use crate::built::{Built, Wanted};
 use crate::key::Key;
 use crate::{Cache, Error, Interrupts};
 
@@ -53,32 +53,13 @@ pub struct BuildRequest<'a> {
     pub interrupts: &'a Interrupts,
 }
 
-/// A module on disk.
-#[derive(Debug)]
-pub struct BuiltModule {
-    /// The module's name, as `lsmod` would show it if it is not renamed.
-    pub name: String,
-    /// The `.ko` file. It may lie in a temporary folder that goes with this value.
-    pub path: PathBuf,
-    /// Whether it was in the cache.
-    pub cached: bool,
-    /// The build folder, if it was to be kept and there was anything to build.
-    pub kept: Option<PathBuf>,
-    /// Why the module is not in the cache, if that failed.
-    pub cache_problem: Option<Error>,
-    /// What kbuild printed; empty if nothing was built.
-    pub log: String,
-    /// Removes the build folder.
-    _folder: Option<TempDir>,
-}
-
 /// Builds a module, or finds it in the cache.
 ///
 /// # Errors
 /// [`Error::Kernel`] without headers, [`Error::Kbuild`] if it does not compile, [`Error::NoSpace`],
 /// [`Error::Interrupted`], [`Error::Tool`] without make, and errors of files. A cache that cannot
 /// take the module is not an error but noted in the result.
-pub fn build(request: &BuildRequest<'_>) -> Result<BuiltModule, Error> {
+pub fn build(request: &BuildRequest<'_>) -> Result<Built, Error> {
     check_make_variables(request.make_variables)?;
     let tree = request.kernel.build_dir()?;
     let key = key(request, &tree);
@@ -88,43 +69,11 @@ pub fn build(request: &BuildRequest<'_>) -> Result<BuiltModule, Error> {
         // name, because staprun takes one for the other.
         None => (format!("xlate_{key}"), format!("xlate_{key}.ko")),
     };
-    if let Some(path) = request.cache.filter(|_| !request.keep).and_then(|c| c.find(&entry)) {
-        return Ok(BuiltModule {
-            name,
-            path,
-            cached: true,
-            kept: None,
-            cache_problem: None,
-            log: String::new(),
-            _folder: None,
-        });
-    }
-
-    let mut folder = tempfile::Builder::new()
-        .prefix("xlate-")
-        .tempdir()
-        .map_err(|error| Error::io("cannot make a folder in", &std::env::temp_dir(), error))?;
-    // What the user wants to look at stays even if it does not compile.
-    folder.disable_cleanup(request.keep);
-    let path = folder.path().to_owned();
-    write_sources(&path, &name, request)?;
-    let log = compile(&tree, &path, request)?;
-    let mut built = path.join(format!("{name}.ko"));
-    let mut cache_problem = None;
-    match request.cache.map(|cache| cache.store(&entry, &built)) {
-        Some(Ok(stored)) => built = stored,
-        Some(Err(problem)) => cache_problem = Some(problem),
-        None => {}
-    }
-    let kept = request.keep.then_some(path);
-    Ok(BuiltModule {
-        name,
-        path: built,
-        cached: false,
-        kept,
-        cache_problem,
-        log,
-        _folder: Some(folder),
+    let wanted = Wanted { name, entry, cache: request.cache, keep: request.keep };
+    wanted.find_or(|folder, name| {
+        write_sources(folder, name, request)?;
+        let log = compile(&tree, folder, request)?;
+        Ok((folder.join(format!("{name}.ko")), log))
     })
 }
 

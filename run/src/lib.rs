@@ -8,6 +8,7 @@
 //! This crate knows nothing of scripts: it takes C text and files. It never prints; what the user
 //! should see is handed to the caller.
 
+mod built;
 mod cache;
 mod error;
 mod host;
@@ -24,10 +25,11 @@ mod relocations;
 mod session;
 mod target;
 
+pub use built::Built;
 pub use cache::Cache;
 pub use error::Error;
-pub use host::{HostProgram, HostRequest, build_host, exec_host};
+pub use host::{HostRequest, build_host, exec_host};
 pub use interrupt::Interrupts;
-pub use kbuild::{BuildRequest, BuiltModule, build};
+pub use kbuild::{BuildRequest, build};
 pub use module::{abandoned, unload};
 pub use session::{Notice, Outcome, RunRequest, TargetSpec, run};

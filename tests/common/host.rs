@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use xlate_run::{Cache, HostProgram, HostRequest, Interrupts, build_host};
+use xlate_run::{Built, Cache, HostRequest, Interrupts, build_host};
 
 /// Builds a program, or finds it in the cache of the tests.
-pub(crate) fn build(c: &str, flags: &str) -> HostProgram {
+pub(crate) fn build(c: &str, flags: &str) -> Built {
     static INTERRUPTS: OnceLock<Interrupts> = OnceLock::new();
     let interrupts = INTERRUPTS.get_or_init(|| Interrupts::catch().expect("signals"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
