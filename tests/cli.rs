@@ -177,8 +177,8 @@ fn passes_can_be_watched() {
 
 /// Two probes that share a global which must stay locked, and one that is folded.
 const SHARED: &str = "global hits, mask = 3\n\
-                      probe timer.profile { hits = cpu() & mask }\n\
-                      probe timer.s(1) { println(hits); hits = 0 }";
+                      probe timer.profile { hits[0] = cpu() & mask }\n\
+                      probe timer.s(1) { println(hits[0]); delete hits }";
 
 #[test]
 fn remarks_are_notes_or_json() {
@@ -186,7 +186,7 @@ fn remarks_are_notes_or_json() {
     let notes = said("--remarks=disciplines,lock-sets");
     let missed = "note[disciplines: missed]: `hits` stays locked: ";
     assert!(notes.contains(missed) && notes.contains("┌─ <command line>:2:"), "{notes}");
-    assert!(notes.contains("2 │ probe timer.profile { hits = cpu() & mask }"), "{notes}");
+    assert!(notes.contains("2 │ probe timer.profile { hits[0] = cpu() & mask }"), "{notes}");
     assert!(
         said("--remarks").contains("note[global-constness]: `mask` is the constant 3"),
         "folded"

@@ -20,18 +20,20 @@ use xlate_passes::pipeline::Pipeline;
 use xlate_run::Built;
 
 /// Every kind of access that handlers have to globals: counters, elements, statistics, values
-/// that belong together, values read and written back after a while, minimum and maximum.
+/// that belong together, values read and written back after a while or in one step, minimum and
+/// maximum.
 const SCRIPT: &str = r#"//: options -g
 %{ #include <sched.h> %}
 // Lets another thread run in the middle of a handler, which would take a long wait to happen by itself.
 function pause() %{ sched_yield(); %}
 global n, by_pid, x, y, total, s, by_name, z, scratch, broken, least = 1000000, most, flag, seen
 global whole, parts, recent, torn, kept
+global tickets, doled, batch, moved
 
-probe kernel.trace("sys_enter") { n++; by_pid[pid()]++ }
+probe kernel.trace("sys_enter") { n++; by_pid[pid()]++; if (tickets++ < 1000) doled++ }
 probe kernel.trace("sys_exit") { x++; if (x % 4 == 0) pause(); y = y + 2 }
 probe kernel.trace("sched_switch") { printf("pair %d %d\n", x, y) }
-probe kernel.trace("sched_waking") { total += tid(); s <<< tid(); by_name[execname()] <<< tid() }
+probe kernel.trace("sched_waking") { total += tid(); s <<< tid(); by_name[execname()] <<< tid(); batch++ }
 probe kernel.trace("sched_migrate_task") {
     v = z
     for (i = 0; i < 20; i++) scratch[i] = v
@@ -49,6 +51,7 @@ probe kernel.trace("sched_process_fork") {
     recent[0]++
 }
 probe timer.us(200) { printf("pair %d %d\n", x, y) }
+probe timer.us(130) { b = batch; batch = 0; moved += b }
 probe timer.us(150) {
     sum = 0
     foreach (part in parts) sum += @sum(parts[part])
@@ -60,6 +63,7 @@ probe end {
     printf("n %d x %d y %d total %d z %d broken %d\n", n, x, y, total, z, broken)
     printf("s %d %d %d %d\n", @count(s), @sum(s), @min(s), @max(s))
     printf("range %d %d %d\n", least, most, flag)
+    printf("tickets %d doled %d moved %d\n", tickets, doled, moved + batch)
     printf("whole %d torn %d kept %d\n", whole, torn, kept + recent[0])
     foreach (p in by_pid) printf("pid %d %d\n", p, by_pid[p])
     foreach (e in by_name) printf("name %s %d %d\n", e, @count(by_name[e]), @sum(by_name[e]))
@@ -136,6 +140,7 @@ fn expected() -> Vec<String> {
         format!("n {n} x {x} y {} total {total} z {z} broken 0", 2 * x),
         format!("s {} {total} {s_min} {s_max}", woken.len()),
         format!("range {least} {most} 1"),
+        format!("tickets {n} doled {} moved {}", n.min(1000), woken.len()),
         format!("whole {} torn 0 kept {}", 2 * forked.len(), forked.len()),
     ];
     let mut by_pid = BTreeMap::new();
@@ -245,6 +250,9 @@ const THREAD: &str = "-O1 -fsanitize=thread";
 #[test]
 fn optimized_handlers_are_atomic() {
     let c = emitted(&Pipeline::standard());
+    for step in ["xl_lone_fetch_add(&g_tickets, 1)", "xl_lone_exchange(&g_batch, 0)"] {
+        assert!(c.contains(step), "{step} is not in {c}");
+    }
     for (flags, rounds) in [(FAST, 8), (THREAD, 2)] {
         let program = build(&c, flags);
         for _ in 0..rounds {

@@ -173,7 +173,7 @@ impl Summaries {
             Op::Store(place, _) | Op::Delete(place) => {
                 effects.writes.insert(place.global);
             }
-            Op::Update(_, place, _) | Op::StatAdd(place, _) => {
+            Op::Update(_, place, _) | Op::Fetch(_, place, _) | Op::StatAdd(place, _) => {
                 effects.reads.insert(place.global);
                 effects.writes.insert(place.global);
             }

@@ -80,6 +80,15 @@ pub enum UpdateOp {
     Or,
 }
 
+/// A write of a scalar long in one step with reading what it was.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FetchOp {
+    /// Add to it.
+    Add,
+    /// Store another value.
+    Exchange,
+}
+
 /// What is read from a statistic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum StatField {
@@ -166,6 +175,8 @@ pub enum Op {
     Store(Place, Value),
     /// Updates a scalar or an array element in place. The latter raises if the array is full.
     Update(UpdateOp, Place, Value),
+    /// Reads a scalar long and writes it, in one step: gives what it was before.
+    Fetch(FetchOp, Place, Value),
     /// Whether the array has the element: 0 or 1.
     Contains(Place),
     /// Deletes an array element, if present; empties a statistic scalar, zeroes a scalar.
@@ -309,6 +320,7 @@ macro_rules! visit_operands {
             | Op::PrintHistogram(place) => place.keys.$iter().for_each($f),
             Op::Store(place, value)
             | Op::Update(_, place, value)
+            | Op::Fetch(_, place, value)
             | Op::StatAdd(place, value)
             | Op::Bucket(place, value) => {
                 place.keys.$iter().for_each(&mut $f);
@@ -347,6 +359,7 @@ macro_rules! place_of {
             | Op::PrintHistogram(place)
             | Op::Store(place, _)
             | Op::Update(_, place, _)
+            | Op::Fetch(_, place, _)
             | Op::StatAdd(place, _)
             | Op::Bucket(place, _) => Some(place),
             _ => None,

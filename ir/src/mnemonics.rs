@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::instructions::{BinaryOp, CompareOp, LockMode, StatField, UnaryOp, UpdateOp};
+use crate::instructions::{BinaryOp, CompareOp, FetchOp, LockMode, StatField, UnaryOp, UpdateOp};
 
 macro_rules! mnemonics {
     ($($ty:ident { $($id:ident = $name:literal),* $(,)? })*) => { $(
@@ -39,6 +39,7 @@ mnemonics! {
     }
     CompareOp { Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge" }
     UpdateOp { Add = "add", Min = "min", Max = "max", Or = "or" }
+    FetchOp { Add = "add", Exchange = "exchange" }
     LockMode { Read = "read", Write = "write" }
 }
 

@@ -199,6 +199,11 @@ impl Sharing {
         &self.handlers[handler.index()]
     }
 
+    /// What a function does.
+    pub fn function(&self, function: Function) -> &Touches {
+        &self.functions[function.index()]
+    }
+
     /// The handlers that touch a global, with what each does, in order.
     pub fn to(&self, global: Global) -> impl Iterator<Item = (Handler, &Touch)> {
         self.handlers.iter().enumerate().filter_map(move |(index, touches)| {
@@ -342,7 +347,7 @@ fn is_timer(module: &Module, handler: Handler) -> bool {
 }
 
 /// Whether every path through a body passes at most one access to a global.
-fn touches_once(body: &Body, global: Global) -> bool {
+pub fn touches_once(body: &Body, global: Global) -> bool {
     let cfg = Cfg::of(body);
     let count = |block: Block| {
         let insts = &body.blocks[block].insts;

@@ -43,6 +43,7 @@ pub fn outcome(
         | Op::Compare(..)
         | Op::Match(..)
         | Op::Contains(_)
+        | Op::Fetch(..)
         | Op::StatGet(..)
         | Op::Bucket(..)
         | Op::BucketCount(_)

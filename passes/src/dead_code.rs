@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use xlate_ir::entities::{Block, Entity, Inst, Value};
-use xlate_ir::instructions::{Op, Terminator};
+use xlate_ir::instructions::{FetchOp, Op, Terminator, UpdateOp};
 
 use crate::manager::BodyContext;
 
@@ -38,13 +38,15 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
         cx.body.blocks[block].insts.retain(|_| kept.next().copied().unwrap_or(true));
         dropped += keep.iter().filter(|kept| !**kept).count();
     }
+    let unfetched = drop_fetches(cx, &live);
     let params = drop_params(cx, &live);
     let locks = drop_locks(cx);
     cx.log.count("instructions dropped", dropped);
     cx.log.count("block parameters dropped", params);
     cx.log.count("unreachable blocks dropped", unreachable);
     cx.log.count("locks dropped", locks);
-    dropped + params + unreachable + locks > 0
+    cx.log.count("values not fetched", unfetched);
+    dropped + params + unreachable + locks + unfetched > 0
 }
 
 fn is_tried(terminator: &Terminator) -> bool {
@@ -55,6 +57,25 @@ fn is_needed(cx: &BodyContext<'_>, inst: Inst, live: &[bool]) -> bool {
     let data = &cx.body.insts[inst];
     data.result.is_some_and(|result| live[result.index()])
         || !cx.summaries.op(cx.module, &data.op).is_removable()
+}
+
+/// Has what is fetched and written only be written where nothing needs it.
+fn drop_fetches(cx: &mut BodyContext<'_>, live: &[bool]) -> usize {
+    let mut count = 0;
+    for inst in cx.body.iter_insts().map(|(_, inst)| inst).collect::<Vec<_>>() {
+        let data = &mut cx.body.insts[inst];
+        if data.result.is_none_or(|result| live[result.index()]) {
+            continue;
+        }
+        data.op = match &data.op {
+            Op::Fetch(FetchOp::Add, place, by) => Op::Update(UpdateOp::Add, place.clone(), *by),
+            Op::Fetch(FetchOp::Exchange, place, new) => Op::Store(place.clone(), *new),
+            _ => continue,
+        };
+        data.result = None;
+        count += 1;
+    }
+    count
 }
 
 /// For each value: whether something that must stay needs it.

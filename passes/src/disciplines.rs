@@ -80,11 +80,11 @@ fn take_all_shards(module: &mut Module, chosen: &[Option<Discipline>]) {
 }
 
 /// What choices are made from.
-struct Facts<'a> {
-    module: &'a Module,
-    accesses: &'a Accesses,
-    concurrency: &'a Concurrency,
-    sharing: &'a Sharing,
+pub(crate) struct Facts<'a> {
+    pub(crate) module: &'a Module,
+    pub(crate) accesses: &'a Accesses,
+    pub(crate) concurrency: &'a Concurrency,
+    pub(crate) sharing: &'a Sharing,
 }
 
 /// New disciplines, by global.
@@ -205,10 +205,10 @@ fn verb(update: Option<Commutative>) -> &'static str {
     }
 }
 
-type Party<'a> = (Handler, &'a Access);
+pub(crate) type Party<'a> = (Handler, &'a Access);
 
 /// Two accesses that can overlap, the first a write.
-fn conflict<'a>(facts: &Facts<'a>, global: Global) -> Option<(Party<'a>, Party<'a>)> {
+pub(crate) fn conflict<'a>(facts: &Facts<'a>, global: Global) -> Option<(Party<'a>, Party<'a>)> {
     let all: Vec<Party<'a>> = facts.accesses.to(global).collect();
     let pairs = || {
         let writers = all.iter().filter(|(_, access)| access.writes);

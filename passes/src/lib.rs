@@ -16,6 +16,7 @@ mod dead_stores;
 mod disciplines;
 mod duplicates;
 mod early_clears;
+mod fetches;
 mod fold_formats;
 mod global_constness;
 mod gvn;

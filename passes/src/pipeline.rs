@@ -63,7 +63,7 @@ const DEFAULT: &str = "duplicate-functions,\
     global-constness,unused-globals,inline,unused-functions)*,\
     loop-invariants,updates,merge-tails,(simplify-cfg,copy-propagation,gvn,dead-code)*,\
     (duplicate-functions,similar-functions)*,gvn,duplicate-handlers,empty-handlers,unused-functions,unused-globals,\
-    merge-prints,dead-code,string-bounds,disciplines,lock-sets,simplify-cfg";
+    merge-prints,dead-code,string-bounds,fetches,dead-code,disciplines,lock-sets,simplify-cfg";
 
 impl Pipeline {
     /// No passes: what `-O0` runs.

@@ -135,6 +135,11 @@ pub const PASSES: &[Pass] = &[
         run: Run::Module(crate::duplicates::run_handlers),
     },
     Pass {
+        name: "fetches",
+        description: "make one step of reading a shared integer and writing it",
+        run: Run::Module(crate::fetches::run),
+    },
+    Pass {
         name: "disciplines",
         description: "find the globals that need no lock because no accesses can overlap",
         run: Run::Module(crate::disciplines::run),

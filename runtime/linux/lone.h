@@ -20,6 +20,17 @@ static __always_inline void xl_lone_set(s64 *p, s64 v)
 	xchg(p, v);
 }
 
+/* What was there before. */
+static __always_inline s64 xl_lone_exchange(s64 *p, s64 v)
+{
+	return xchg(p, v);
+}
+
+static __always_inline s64 xl_lone_fetch_add(s64 *p, s64 v)
+{
+	return atomic64_fetch_add(v, (atomic64_t *)p);
+}
+
 static __always_inline void xl_lone_add(s64 *p, s64 v)
 {
 	smp_mb__before_atomic();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use xlate_ir::instructions::{
-    BinaryOp, CompareOp, LockMode, Op, SortKey, StatField, Terminator, UnaryOp, UpdateOp,
+    BinaryOp, CompareOp, FetchOp, LockMode, Op, SortKey, StatField, Terminator, UnaryOp, UpdateOp,
 };
 use xlate_ir::module::{Body, Module};
 
@@ -36,6 +36,7 @@ fn words(op: &Op) -> Vec<String> {
         Op::Load(_) => plain("load"),
         Op::Store(..) => plain("store"),
         Op::Update(op, ..) => vec![format!("update.{op}")],
+        Op::Fetch(op, ..) => vec![format!("fetch.{op}")],
         Op::Contains(_) => plain("contains"),
         Op::Delete(_) => plain("delete"),
         Op::Clear(_) => plain("clear"),
@@ -114,6 +115,7 @@ pub(crate) fn all() -> BTreeSet<String> {
     all.extend(BinaryOp::ALL.iter().map(|op| op.name().to_owned()));
     all.extend(CompareOp::ALL.iter().map(|op| format!("cmp.{op}")));
     all.extend(UpdateOp::ALL.iter().map(|op| format!("update.{op}")));
+    all.extend(FetchOp::ALL.iter().map(|op| format!("fetch.{op}")));
     all.extend(LockMode::ALL.iter().map(|mode| format!("lock.{mode}")));
     for field in ["count", "sum", "min", "max", "avg", "variance"] {
         all.extend([format!("stat.{field}"), format!("iter.stat.{field}")]);

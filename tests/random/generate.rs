@@ -4,13 +4,14 @@ use super::random::Random;
 use super::script::{Item, Script, Stmt, vary};
 
 /// Globals, with what fixes their types and prints them at the end.
-const FRAME: &str = r#"global n0, n1 = 5, n2, top, bits, unread, always = 3, once
+const FRAME: &str = r#"global n0, n1 = 5, n2, top, bits, unread, always = 3, once, step, drained
 global text = "start", other
 global a[4], b[5], two[6], last%[3], s[4]
 global st, h
 probe begin(-9) { once = 7; n2 = always }
 probe end {
   printf("%d %d %d %d %d %d %s %s\n", n0, n1, n2, top, bits, once, text, other)
+  printf("%d %d\n", step, drained)
   foreach (x+ in a) printf("%d=%d ", x, a[x])
   foreach (y+ in b) printf("%s=%d ", y, b[y])
   foreach ([x+, y] in two) printf("%d,%s=%d ", x, y, two[x, y])
@@ -72,7 +73,36 @@ pub(crate) fn script(seed: u64) -> Script {
         let head = format!("probe {point}");
         script.probes.push(Item { head, first: FIRST.into(), body, last: String::new() });
     }
+    if random.below(3) == 0 {
+        script.probes.extend(steps(&mut random));
+    }
     script
+}
+
+/// Probes that do nothing with a global but to read it and write it.
+fn steps(random: &mut Random) -> Vec<Item> {
+    let step = |random: &mut Random| {
+        let n = random.below(9);
+        match random.below(4) {
+            0 => format!("if (step++ < {n}) printf(\"%d\\n\", step)"),
+            1 => format!("l1 = step; step = pid() + {n}; println(l1 & {n})"),
+            2 => format!("println(step-- * {n}, pid())"),
+            _ => format!("step += {n}"),
+        }
+    };
+    let lines = [
+        ("kernel.trace(\"four\")", step(random)),
+        ("kernel.trace(\"five\")", format!("drained += tid() + {}", random.below(9))),
+        ("kernel.trace(\"six\")", step(random)),
+        ("timer.ms(11)", "l0 = drained; drained = 0; if (l0) println(l0)".to_owned()),
+    ];
+    let probe = |(point, line): (&str, String)| Item {
+        head: format!("probe {point}"),
+        first: FIRST.into(),
+        body: vec![Stmt::Line(line)],
+        last: String::new(),
+    };
+    lines.into_iter().map(probe).collect()
 }
 
 struct Generator<'a> {

@@ -1,7 +1,7 @@
 //! Globals: scalars, statistics, array elements.
 
 use xlate_ir::entities::{Global, Inst, Value};
-use xlate_ir::instructions::{Place, StatField, UpdateOp};
+use xlate_ir::instructions::{FetchOp, Place, StatField, UpdateOp};
 use xlate_ir::sharing::Side;
 use xlate_ir::types::{ElementType, Histogram, Pos};
 
@@ -188,6 +188,36 @@ impl BodyEmitter<'_> {
             UpdateOp::Max => least("max_t", target.clone(), value),
         };
         self.push(Stmt::Assign(target, new));
+    }
+
+    /// Writes a scalar and gives its variable what was there.
+    pub(super) fn fetch(&mut self, inst: Inst, op: FetchOp, global: Global, value: Value) {
+        let name = Expr::atom(self.shared.names.global(global));
+        let value = self.value(value);
+        if self.facts().is_atomic(self.owner, global) {
+            self.needs.headers.insert("lone.h");
+            let word = match op {
+                FetchOp::Add => "fetch_add",
+                FetchOp::Exchange => "exchange",
+            };
+            let call = Expr::call(format!("xl_lone_{word}"), vec![name.address(), value]);
+            return self.assign(inst, call);
+        }
+        let is_literal = matches!(value, Expr::Long(_));
+        let mut new = match op {
+            FetchOp::Add => Expr::arithmetic("+", name.clone(), value),
+            FetchOp::Exchange => value,
+        };
+        if self.result_of(inst).is_some() {
+            // What is read may go where an operand of the new value lies.
+            if !is_literal {
+                let next = self.helper("s64", "next");
+                self.push(Stmt::Assign(next.clone(), new));
+                new = next;
+            }
+            self.assign(inst, name.clone());
+        }
+        self.push(Stmt::Assign(name, new));
     }
 
     /// Deletes an element, empties a statistic, zeroes a scalar.

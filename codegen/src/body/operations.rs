@@ -50,6 +50,7 @@ impl BodyEmitter<'_> {
             Op::Call(function, args) => self.call_statement(inst, *function, args),
             Op::Store(place, value) => self.store(place, *value, pos),
             Op::Update(op, place, value) => self.update(*op, place, *value, pos),
+            Op::Fetch(op, place, value) => self.fetch(inst, *op, place.global, *value),
             Op::Delete(place) => self.delete(place),
             Op::Clear(global) => self.clear(*global),
             Op::StatAdd(place, value) => self.stat_add(place, *value, pos),

@@ -5,8 +5,8 @@ use super::parser::{Parse, Parser};
 use crate::entities::{Block, Entity, Global, Regex, Value};
 use crate::format::Format;
 use crate::instructions::{
-    BinaryOp, BlockCall, CompareOp, InstData, IterSpec, LockMode, Op, Place, SortKey, StatField,
-    Terminator, UnaryOp, UpdateOp,
+    BinaryOp, BlockCall, CompareOp, FetchOp, InstData, IterSpec, LockMode, Op, Place, SortKey,
+    StatField, Terminator, UnaryOp, UpdateOp,
 };
 use crate::intrinsics::Intrinsic;
 use crate::module::{BlockData, Body, ValueData};
@@ -287,6 +287,11 @@ impl Parser {
             let place = self.place(pending)?;
             self.expect(',')?;
             return Ok(Some(Op::Update(op, place, self.value(pending)?)));
+        }
+        if let Some(op) = word.strip_prefix("fetch.").and_then(FetchOp::named) {
+            let place = self.place(pending)?;
+            self.expect(',')?;
+            return Ok(Some(Op::Fetch(op, place, self.value(pending)?)));
         }
         if let Some(field) = word.strip_prefix("iter.stat.") {
             let field = self.stat_field(field)?;

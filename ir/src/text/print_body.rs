@@ -143,6 +143,7 @@ impl<W: Write> BodyPrinter<'_, W> {
             Op::Load(place) => format!("load {}", self.place(place)),
             Op::Store(place, a) => format!("store {}, {a}", self.place(place)),
             Op::Update(op, place, a) => format!("update.{op} {}, {a}", self.place(place)),
+            Op::Fetch(op, place, a) => format!("fetch.{op} {}, {a}", self.place(place)),
             Op::Contains(place) => format!("contains {}", self.place(place)),
             Op::Delete(place) => format!("delete {}", self.place(place)),
             Op::Clear(global) => format!("clear {}", self.global(*global)),

@@ -101,6 +101,13 @@ impl Checker<'_> {
                 }
                 self.long(*value)
             }
+            Op::Fetch(_, place, value) => {
+                let data = self.place(place)?;
+                if data.is_array() || data.element != ElementType::Long {
+                    return Err("only one integer is fetched and written in one step".into());
+                }
+                self.long(*value)
+            }
             Op::Contains(place) => self.place(place).and_then(array),
             Op::Delete(place) => self.place(place).map(|_| ()),
             Op::Clear(global) => array(&self.module.globals[*global]),

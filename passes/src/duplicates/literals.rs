@@ -62,7 +62,10 @@ pub(super) fn code_size(body: &Body) -> usize {
     let size = |op: &Op| match op {
         Op::Const(_) | Op::Record(_) | Op::Unlock(_) => 0,
         Op::Unary(..) | Op::Binary(..) | Op::Compare(..) => 4,
-        Op::Load(place) | Op::Store(place, _) | Op::Update(_, place, _)
+        Op::Load(place)
+        | Op::Store(place, _)
+        | Op::Update(_, place, _)
+        | Op::Fetch(_, place, _)
             if place.keys.is_empty() =>
         {
             8

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use xlate_ir::arith;
 use xlate_ir::entities::Value;
 use xlate_ir::format::{Conversion, ConversionKind, Count, Format, Piece};
-use xlate_ir::instructions::{Op, Place};
+use xlate_ir::instructions::{FetchOp, Op, Place, UpdateOp};
 use xlate_ir::intrinsics::Intrinsic;
 use xlate_ir::module::FunctionCode;
 use xlate_ir::render;
@@ -113,6 +113,16 @@ impl Machine<'_> {
                 };
                 let new = Datum::Long(arith::update(*op, old, long(*value)));
                 self.set(place, &operands, Element::Datum(new), pos)
+            }
+            Op::Fetch(op, place, value) => {
+                let old = self.load(place, &operands);
+                let (Datum::Long(n), by) = (&old, long(*value)) else { panic!("it is a long") };
+                let new = match op {
+                    FetchOp::Add => arith::update(UpdateOp::Add, *n, by),
+                    FetchOp::Exchange => by,
+                };
+                self.set(place, &operands, Element::Datum(Datum::Long(new)), pos)?;
+                Ok(Some(old))
             }
             Op::Contains(place) => {
                 truth(self.state.get(place.global, &operands.keys(place)).is_some())
