@@ -1,34 +1,14 @@
 //! The standard pipeline over what the corpus of scripts lowers to.
 
+mod lowered;
+
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use xlate_ir::module::Module;
-use xlate_ir::text::{parse, print};
+use xlate_ir::text::print;
 use xlate_passes::manager::{Observer, Options, run};
 use xlate_passes::pipeline::Pipeline;
 use xlate_passes::registry::{PASSES, Pass};
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/lower/corpus")
-}
-
-/// The name and the module of each script that lowering has a snapshot of.
-fn modules() -> Vec<(String, Module)> {
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder())
-        .expect("lowering has snapshots")
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    paths.sort();
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path).expect("a snapshot");
-        let module = text.splitn(3, "---\n").nth(2).expect("a snapshot has a header");
-        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-        let module = parse(module).unwrap_or_else(|error| panic!("{name}: {error}"));
-        (name, module)
-    };
-    paths.into_iter().map(read).collect()
-}
 
 /// Collects which passes change something.
 #[derive(Default)]
@@ -51,7 +31,7 @@ fn scripts_give_their_snapshots_and_every_pass_has_work() {
     settings.set_snapshot_path(snapshots);
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    for (name, mut module) in modules() {
+    for (name, mut module) in lowered::modules() {
         run(&mut module, &Pipeline::standard(), &options, &mut changes)
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         settings.bind(|| insta::assert_snapshot!(name, print(&module)));
@@ -69,7 +49,7 @@ fn a_second_run_finds_nothing_more() {
     let standard = Pipeline::standard().to_string().replace("inline,", "");
     let standard = Pipeline::parse(&standard).expect("a pipeline");
     let options = Options { verify_each: true, bisect_limit: None };
-    for (name, mut module) in modules() {
+    for (name, mut module) in lowered::modules() {
         let mut changes = Changes::default();
         run(&mut module, &standard, &options, &mut changes)
             .unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -1,33 +1,17 @@
 //! The explorer's page of every script that lowering has a snapshot of: what it says fits together.
 
+#[path = "../../passes/tests/lowered/mod.rs"]
+mod lowered;
+
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use serde_json::Value;
 use xlate_codegen::EmitOptions;
 use xlate_ir::module::Module;
-use xlate_ir::text::{self, parse};
+use xlate_ir::text;
 use xlate_passes::manager::{Options, run};
 use xlate_passes::pipeline::Pipeline;
 use xlate_report::explore::{Recorder, Subject, page};
-
-/// The name and the module of each script.
-fn modules() -> Vec<(String, Module)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/lower/corpus");
-    let mut paths: Vec<_> = std::fs::read_dir(folder)
-        .expect("lowering has snapshots")
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    paths.sort();
-    let read = |path: std::path::PathBuf| {
-        let text = std::fs::read_to_string(&path).expect("a snapshot");
-        let module = text.splitn(3, "---\n").nth(2).expect("a snapshot has a header");
-        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-        let module = parse(module).unwrap_or_else(|error| panic!("{name}: {error}"));
-        (name, module)
-    };
-    paths.into_iter().map(read).collect()
-}
 
 /// The data of the page of a module, the module after all passes, and its C.
 fn explored(name: &str, mut module: Module) -> (Value, Module, String) {
@@ -83,7 +67,7 @@ fn check_graph(name: &str, flow: &Value, rows: usize) {
 #[test]
 fn pages_fit_together() {
     let mut graphs = 0;
-    for (name, module) in modules() {
+    for (name, module) in lowered::modules() {
         let (data, after, c) = explored(&name, module);
         let expected: BTreeSet<String> =
             after.handlers.iter().map(|(id, _)| text::print_handler(&after, id)).collect();
