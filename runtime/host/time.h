@@ -8,6 +8,7 @@
 
 #include <linux/ktime.h>
 #include "context.h"
+#include "ticks.h"
 
 static inline s64 xl_time_ns(struct xl_context *c)
 {
@@ -17,21 +18,6 @@ static inline s64 xl_time_ns(struct xl_context *c)
 static inline s64 xl_time_mono_ns(struct xl_context *c)
 {
 	return xl_session_clock();
-}
-
-static __always_inline s64 xl_time_cycles(struct xl_context *c)
-{
-	return get_cycles();
-}
-
-static __always_inline s64 xl_time_jiffies(struct xl_context *c)
-{
-	return jiffies;
-}
-
-static __always_inline s64 xl_time_hz(struct xl_context *c)
-{
-	return HZ;
 }
 
 #endif

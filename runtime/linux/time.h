@@ -3,10 +3,9 @@
 #ifndef XL_TIME_H
 #define XL_TIME_H
 
-#include <linux/jiffies.h>
 #include <linux/ktime.h>
-#include <linux/timex.h>
 #include "context.h"
+#include "ticks.h"
 
 /* Wall-clock time in ns. May be off by one clock update while that goes on. */
 static inline s64 xl_time_ns(struct xl_context *c)
@@ -18,21 +17,6 @@ static inline s64 xl_time_ns(struct xl_context *c)
 static inline s64 xl_time_mono_ns(struct xl_context *c)
 {
 	return ktime_get_mono_fast_ns();
-}
-
-static __always_inline s64 xl_time_cycles(struct xl_context *c)
-{
-	return get_cycles();
-}
-
-static __always_inline s64 xl_time_jiffies(struct xl_context *c)
-{
-	return jiffies;
-}
-
-static __always_inline s64 xl_time_hz(struct xl_context *c)
-{
-	return HZ;
 }
 
 #endif
