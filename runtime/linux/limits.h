@@ -32,6 +32,9 @@
  */
 #define XL_LOCK_WAIT_NS 10000000
 #endif
+#ifndef XL_IDLE_WAIT_NS
+#define XL_IDLE_WAIT_NS 1000000000	/* for handlers to end that no probe can run any more */
+#endif
 #ifndef STP_OVERLOAD_INTERVAL
 #define STP_OVERLOAD_INTERVAL 1000000000LL	/* cycles */
 #endif

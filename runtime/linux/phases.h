@@ -10,6 +10,7 @@
 #ifndef XL_PHASES_H
 #define XL_PHASES_H
 
+#include <linux/ktime.h>
 #include <linux/slab.h>
 #include "session.h"
 
@@ -89,20 +90,35 @@ XL_COLD void xl_report_counts(void)
 }
 
 /*
- * Detaching waits until no handler runs; then every context is idle but for
- * the instructions that free it, and end handlers are alone.
+ * Detaching waits until no handler runs; then every context is idle but for the
+ * instructions that free it, and end handlers are alone. A context that is not idle long
+ * after is that of a handler in which something died: nobody waits for it any longer.
  */
+XL_COLD void xl_wait_idle(void)
+{
+	u64 start = ktime_get_mono_fast_ns();
+	int cpu;
+
+	xl_each_cpu(cpu)
+		while (smp_load_acquire(&per_cpu(xl_contexts, cpu).busy)) {
+			if (ktime_get_mono_fast_ns() - start > XL_IDLE_WAIT_NS) {
+				xl_report("ERROR: a handler on CPU %d has not come to its end\n", cpu);
+				xl_session.failed = true;
+				break;
+			}
+			cpu_relax();
+		}
+}
+
+/* The end of a session, if it has begun and not ended. */
 XL_COLD void xl_session_stop(void)
 {
 	enum xl_phase phase = xl_session.phase;
-	int cpu;
 
 	if (phase == XL_BEGINNING || phase == XL_RUNNING) {
 		xl_close_gates();
 		xl_detach();
-		xl_each_cpu(cpu)
-			while (smp_load_acquire(&per_cpu(xl_contexts, cpu).busy))
-				cpu_relax();
+		xl_wait_idle();
 		xl_gather();
 		if (xl_session.failed) {
 			WRITE_ONCE(xl_session.phase, XL_FAILING);
