@@ -3,7 +3,8 @@
  * timer.profile: a handler on every CPU, HZ times a second, with the registers of
  * what was interrupted. One pinned high-resolution kernel timer for each
  * CPU: they need no more than the other timers do, run in interrupt context, and
- * know the interrupted registers.
+ * know the interrupted registers. A CPU that comes has its timer started; that of one
+ * that goes is stopped, or it would fire on another.
  */
 #ifndef XL_PROFILE_H
 #define XL_PROFILE_H
@@ -23,6 +24,14 @@ struct xl_profile {
 	enum hrtimer_restart (*function)(struct hrtimer *timer);	/* of XL_PROFILE() */
 	const void *data;		/* for the _DATA form */
 };
+
+/* The module's table, for CPUs that come and go. Changes while none of them can. */
+static struct {
+	struct xl_profile *table;
+	size_t count;
+	int state;			/* that was asked for with the kernel, 0 if none */
+	bool started;
+} xl_profiles;
 
 #define XL_PROFILE_CALL(name, call)							\
 static enum hrtimer_restart name(struct hrtimer *timer)					\
@@ -46,11 +55,39 @@ static enum hrtimer_restart name(struct hrtimer *timer)
 	XL_PROFILE_CALL(name, handler(c, container_of(timer, struct xl_profile_timer,	\
 						      timer)->data))
 
+static void xl_start_profile(void *data)
+{
+	struct xl_profile *p = data;
+
+	hrtimer_start(&this_cpu_ptr(p->timers)->timer, ns_to_ktime(NSEC_PER_SEC / HZ),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* This CPU has come. May sleep. */
+static int xl_profile_online(unsigned int cpu)
+{
+	size_t i;
+
+	for (i = 0; xl_profiles.started && i < xl_profiles.count; i++)
+		xl_start_profile(&xl_profiles.table[i]);
+	return 0;
+}
+
+/* A CPU is about to go. May sleep. */
+static int xl_profile_offline(unsigned int cpu)
+{
+	size_t i;
+
+	for (i = 0; i < xl_profiles.count; i++)
+		hrtimer_cancel(&per_cpu_ptr(xl_profiles.table[i].timers, cpu)->timer);
+	return 0;
+}
+
 /* Makes the timers; 0 or -errno. May sleep. */
 XL_COLD int xl_attach_profiles(struct xl_profile *table, size_t count)
 {
 	size_t i;
-	int cpu;
+	int cpu, state;
 
 	for (i = 0; i < count; i++) {
 		table[i].timers = alloc_percpu(struct xl_profile_timer);
@@ -66,15 +103,17 @@ XL_COLD int xl_attach_profiles(struct xl_profile *table, size_t count)
 					 HRTIMER_MODE_REL_PINNED_HARD);
 		}
 	}
+	xl_profiles.table = table;
+	xl_profiles.count = count;
+	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "xlate:profile",
+					  xl_profile_online, xl_profile_offline);
+	if (state < 0) {
+		xl_report("ERROR: cannot watch CPUs come and go for timer.profile: error %d\n",
+			  state);
+		return state;
+	}
+	xl_profiles.state = state;
 	return 0;
-}
-
-static void xl_start_profile(void *data)
-{
-	struct xl_profile *p = data;
-
-	hrtimer_start(&this_cpu_ptr(p->timers)->timer, ns_to_ktime(NSEC_PER_SEC / HZ),
-		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* Starts all, each on its CPU. May sleep. */
@@ -82,8 +121,11 @@ XL_COLD void xl_start_profiles(struct xl_profile *table, size_t count)
 {
 	size_t i;
 
+	cpus_read_lock();
+	xl_profiles.started = true;
 	for (i = 0; i < count; i++)
 		on_each_cpu(xl_start_profile, &table[i], 1);
+	cpus_read_unlock();
 }
 
 /* Stops all and waits until no handler of them runs. May sleep. */
@@ -92,6 +134,10 @@ XL_COLD void xl_detach_profiles(struct xl_profile *table, size_t count)
 	size_t i;
 	int cpu;
 
+	if (xl_profiles.state)
+		cpuhp_remove_state_nocalls(xl_profiles.state);
+	xl_profiles.state = 0;
+	xl_profiles.started = false;
 	for (i = 0; i < count; i++) {
 		if (!table[i].timers)
 			continue;
