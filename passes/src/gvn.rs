@@ -19,7 +19,7 @@ use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::instructions::{BinaryOp, CompareOp, Op, Terminator};
 use xlate_ir::module::Body;
 use xlate_ir::rewrite::Replacements;
-use xlate_ir::types::Pos;
+use xlate_ir::types::{Pos, Type};
 
 use crate::manager::BodyContext;
 use crate::remarks::RemarkKind;
@@ -97,6 +97,16 @@ fn written_in_loops(cx: &BodyContext<'_>, loops: &Loops) -> Vec<Effects> {
         }
     }
     written
+}
+
+/// Makes the bound of a string that another turned out to be no larger than that one's, on which what
+/// is made of it may rely.
+fn narrow(body: &mut Body, value: Value, to: Type) {
+    if let (Type::Str(have), Type::Str(bound)) = (body.type_of(value), to)
+        && bound < have
+    {
+        body.values[value].ty = to;
+    }
 }
 
 /// Whether the result of an operation is determined by its operands, the handler run, and the globals
@@ -205,6 +215,7 @@ impl Numbering {
             if effects.reads.is_empty() { self.available(&key, block) } else { memory.find(&key) };
         if let Some(value) = known {
             self.log_merged(cx, inst, value);
+            narrow(cx.body, value, cx.body.type_of(result));
             self.replacements.insert(result, value);
             self.merged += 1;
             return false;
