@@ -134,6 +134,9 @@ impl Joiner<'_> {
             Op::Delete(_) => (FetchOp::Exchange, None),
             _ => return Ok(()),
         };
+        if value == Some(old) {
+            return Err((pos, "what is written is what was read"));
+        }
         let at = self.step(block, (read, write), value).map_err(|why| (pos, why))?;
         let gone = insts[write];
         let fetch = insts[read];

@@ -83,7 +83,8 @@ pub(crate) fn script(seed: u64) -> Script {
 fn steps(random: &mut Random) -> Vec<Item> {
     let step = |random: &mut Random| {
         let n = random.below(9);
-        match random.below(4) {
+        match random.below(5) {
+            4 => "step += step".to_owned(),
             0 => format!("if (step++ < {n}) printf(\"%d\\n\", step)"),
             1 => format!("l1 = step; step = pid() + {n}; println(l1 & {n})"),
             2 => format!("println(step-- * {n}, pid())"),
