@@ -263,6 +263,22 @@ fn optimized_handlers_are_atomic() {
     }
 }
 
+/// On machines with many CPUs some of them share the shards of arrays that timers gather: here all
+/// do, and two and two.
+#[test]
+fn cpus_that_share_shards_are_as_atomic() {
+    let c = emitted(&Pipeline::standard());
+    assert!(c.contains("XL_GUARDED(c)->g_parts"), "{c}");
+    for flags in ["-O2 -DXL_GATHER_MOST=1", "-O1 -fsanitize=thread -DXL_GATHER_MOST=4096"] {
+        let program = build(&c, flags);
+        for _ in 0..2 {
+            let (stdout, said) = run(&program, &[]);
+            assert_eq!(said, Ok(()), "{flags}");
+            assert_eq!(faults(&stdout), [""; 0], "{flags}");
+        }
+    }
+}
+
 #[test]
 fn unoptimized_handlers_are_atomic() {
     let c = emitted(&Pipeline::none());

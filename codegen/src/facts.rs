@@ -246,6 +246,17 @@ impl<'m> Facts<'m> {
         })
     }
 
+    /// The most elements of an array whose shards are guarded by locks; `None` without such an array.
+    pub(crate) fn guarded_entries(&self) -> Option<u32> {
+        let globals = self.module.globals.iter();
+        globals
+            .filter(|(id, data)| {
+                data.is_array() && data.discipline.is_sharded() && self.lock_of(*id).is_some()
+            })
+            .map(|(_, data)| data.max_entries.max(1))
+            .max()
+    }
+
     /// The global whose lock guards a global; `None` if none does.
     pub(crate) fn lock_of(&self, global: Global) -> Option<Global> {
         self.module.lock_of(global)

@@ -484,6 +484,9 @@ fn defines(limits: &Limits, facts: &Facts, needs: &Needs, has_frame: bool) -> St
     }
     if facts.has_shards() {
         out.push_str("#define XL_HAVE_SHARDS\n");
+        if let Some(entries) = facts.guarded_entries() {
+            let _ = writeln!(out, "#define XL_GUARDED_ENTRIES {entries}");
+        }
     }
     if needs.error_text {
         out.push_str("#define XL_ERROR_TEXT\n");

@@ -198,21 +198,26 @@ impl<'a> Shards<'a> {
     pub(crate) fn hooks(&self) -> String {
         let mut out = String::new();
         let arrays = self.globals.iter().filter(|&&global| self.data(global).is_array());
-        let arrays: Vec<&str> = arrays.map(|&global| self.names.global(global)).collect();
+        let arrays: Vec<Global> = arrays.copied().collect();
         if arrays.is_empty() {
             return out;
         }
         let snapshots = self.snapshots.iter();
-        let all: Vec<String> = (arrays.iter().map(|name| format!("{name}_allocate(cpus)")))
+        let all: Vec<String> = (arrays.iter())
+            .map(|&global| {
+                let is_guarded = self.facts.lock_of(global).is_some();
+                let shards = if is_guarded { "guarded" } else { "cpus" };
+                format!("{}_allocate({shards})", self.names.global(global))
+            })
             .chain(snapshots.map(|name| format!("{name}_allocate()")))
             .collect();
-        let frees: String = (arrays.iter().copied())
+        let frees: String = (arrays.iter().map(|&global| self.names.global(global)))
             .chain(self.snapshots.iter().map(String::as_str))
             .map(|name| format!("\t{name}_free();\n"))
             .collect();
         let _ = write!(
             out,
-            "\nstatic int xl_allocate(u32 cpus)\n{{\n\treturn {};\n}}\n#define xl_allocate xl_allocate\n\
+            "\nstatic int xl_allocate(u32 cpus, u32 guarded)\n{{\n\treturn {};\n}}\n#define xl_allocate xl_allocate\n\
              \nstatic void xl_free(void)\n{{\n{frees}}}\n#define xl_free xl_free\n",
             all.join(" ?:\n\t       ")
         );

@@ -67,6 +67,7 @@ struct xl_context {
 #endif
 #ifdef XL_HAVE_SHARDS
 	void *shards;			/* struct xl_shards */
+	void *guarded;			/* the one with what has locks: CPUs may share it */
 #endif
 	struct xl_ring *ring;
 	u64 wait_start;			/* of the handler's waiting for locks, ns */

@@ -32,6 +32,13 @@
  */
 #define XL_LOCK_WAIT_NS 10000000
 #endif
+#ifndef XL_GATHER_MOST
+/*
+ * What all shards of an array can hold together that a timer gathers, as long as one may
+ * hold fewer: with interrupts off, an entry takes some 50 ns to gather and as much to copy.
+ */
+#define XL_GATHER_MOST 32768
+#endif
 #ifndef XL_IDLE_WAIT_NS
 #define XL_IDLE_WAIT_NS 1000000000	/* for handlers to end that no probe can run any more */
 #endif

@@ -33,7 +33,7 @@ static inline void xl_error(void) { }
 static inline void xl_gather(void) { }
 #endif
 #ifndef xl_allocate
-static inline int xl_allocate(u32 cpus) { return 0; }
+static inline int xl_allocate(u32 cpus, u32 guarded) { return 0; }
 static inline void xl_free(void) { }
 #endif
 
@@ -182,6 +182,38 @@ static inline void xl_memory_free(struct xl_context *c)
 		kvfree(c->memory);
 }
 
+/* The largest array with guarded shards; the emitted file says if there is one. */
+#ifndef XL_GUARDED_ENTRIES
+#define XL_GUARDED_ENTRIES 1
+#endif
+
+/*
+ * How many guarded shards so many CPUs have: each its own, if all of them together can hold
+ * no more than XL_GATHER_MOST entries.
+ */
+static inline u32 xl_guarded_shards(u32 cpus)
+{
+	return min_t(u32, cpus, max_t(u32, XL_GATHER_MOST / XL_GUARDED_ENTRIES, 1));
+}
+
+/* Gives them to the CPUs, to about as many each. All contexts have their memory. */
+static inline void xl_guarded_init(u32 cpus)
+{
+#ifdef XL_HAVE_SHARDS
+	u32 shards = xl_guarded_shards(cpus), number = 0;
+	void *guarded = NULL;
+	int cpu;
+
+	xl_each_cpu(cpu) {
+		/* The first one of those that share. */
+		if (number * shards % cpus < shards)
+			guarded = per_cpu(xl_contexts, cpu).shards;
+		per_cpu(xl_contexts, cpu).guarded = guarded;
+		number++;
+	}
+#endif
+}
+
 /* Memory for what is gathered from all CPUs; 0 or -ENOMEM, and what there is stays for xl_free(). */
 static int __init xl_gathered_init(void)
 {
@@ -190,7 +222,8 @@ static int __init xl_gathered_init(void)
 
 	xl_each_cpu(cpu)
 		cpus++;
-	return xl_allocate(cpus);
+	xl_guarded_init(cpus);
+	return xl_allocate(cpus, xl_guarded_shards(cpus));
 }
 
 #endif

@@ -5,6 +5,9 @@
  * is gathered from the shards is the global itself; whoever gathers is alone, or
  * has the locks of all shards (shard_lock.h).
  *
+ * If the shards of an array could hold more than XL_GATHER_MOST together, and its locks say
+ * that it is gathered while others wait, then CPUs that are neighbours share what has locks.
+ *
  * Integers lie in static per-CPU memory: to add to one is one instruction, which
  * no interrupt can divide. Statistics and arrays lie in struct xl_shards, of the
  * emitted file, which module.h allocates for every possible CPU.
@@ -68,8 +71,11 @@ static inline void xl_gather_max(s64 *to, s64 *from)
 }
 
 #ifdef XL_HAVE_SHARDS
-/* This CPU's statistics and arrays. Owner of the context. */
+/* This CPU's statistics and arrays that have no locks. Owner of the context. */
 #define XL_SHARDS(c) ((struct xl_shards *)(c)->shards)
+
+/* Those that have locks, and the locks. Owner of the context; but for locks, of the lock, too. */
+#define XL_GUARDED(c) ((struct xl_shards *)(c)->guarded)
 
 /* Those of any CPU. */
 #define XL_SHARDS_OF(cpu) ((struct xl_shards *)per_cpu(xl_contexts, cpu).shards)

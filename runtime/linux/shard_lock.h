@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Locks of sharded globals: one for each CPU, a struct xl_lock in struct xl_shards. A
- * handler that updates takes that of its own CPU, which nobody else wants as a rule; one
+ * Locks of sharded globals: a struct xl_lock in each struct xl_shards. A handler that
+ * updates takes that of its own CPU, XL_GUARDED(c), which nobody else wants as a rule; one
  * that reads, assigns or deletes takes all of them, in the order of CPUs, which is
  * part of the one order of all locks. Contexts as in lock.h.
  */

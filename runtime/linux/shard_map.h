@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sharded arrays: tables as in map.h, one for each CPU, and the one that is gathered
+ * Sharded arrays: tables as in map.h, the shards, and the one that is gathered
  * from them, which has room for what all of them can hold.
  *
  * max entries are the limit of a shard; also, what is not in the array as it was gathered
  * last may not be added once that has max entries. So an array that is not sharded would
  * have been full by then, and what is gathered fits: it can grow only while it has fewer
- * than max entries, and then by max for each CPU.
+ * than max entries, and then by max for each shard.
  *
  * An update may read the gathered array: that changes only while no update runs. Contexts
  * as in shard.h; gathering takes one step for each entry of a shard.
@@ -87,12 +87,12 @@ XL_SLOW void name##_gather(struct name##_shard *shard)					\
 	name##_shard_reset(shard);							\
 }											\
 											\
-/* Makes room for what the shards of so many CPUs can hold; 0 or -ENOMEM. May sleep. */	\
-XL_COLD int name##_allocate(u32 cpus)							\
+/* Makes room for what so many shards can hold; 0 or -ENOMEM. May sleep. */		\
+XL_COLD int name##_allocate(u32 shards)							\
 {											\
 	struct name##_table *t = &name##_table;						\
 											\
-	t->room = (max) * (cpus + 1);							\
+	t->room = (max) * (shards + 1);							\
 	t->bits = XL_MAP_BITS(t->room);							\
 	t->buckets = kvcalloc(1 << t->bits, sizeof(*t->buckets), XL_SHARD_GFP);		\
 	t->entries = kvcalloc(t->room, sizeof(*t->entries), XL_SHARD_GFP);		\

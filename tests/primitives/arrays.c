@@ -4,6 +4,8 @@
  * that knows everything by the number of its key does them, too.
  */
 #define XL_HAVE_SHARDS
+#define XL_GUARDED_ENTRIES 32
+#define XL_GATHER_MOST 64
 #include <err.h>
 #include "context.h"
 #include "map.h"
@@ -255,6 +257,24 @@ static void sum_test(struct xl_context *c)
 	}
 }
 
+/* Of the CPUs that are there, so many have guarded shards of their own as can hold XL_GATHER_MOST. */
+static void sharing_test(struct xl_context *c)
+{
+	u32 most = XL_GATHER_MOST / XL_GUARDED_ENTRIES, different = 0;
+	void *before = NULL;
+	int cpu;
+
+	xl_each_cpu(cpu) {
+		void *guarded = per_cpu(xl_contexts, cpu).guarded;
+
+		CHECK(guarded, "CPU %d has no guarded shards", cpu);
+		different += guarded != before;
+		before = guarded;
+	}
+	CHECK(different == min(most, nr_cpu_ids), "%u CPUs have %u guarded shards", nr_cpu_ids,
+	      different);
+}
+
 #define MANY 4096
 
 XL_MAP_WORDS(many, struct words_key, s64, MANY);
@@ -308,7 +328,7 @@ static void xl_detach(void)
 {
 }
 
-static int xl_allocate(u32 cpus)
+static int xl_allocate(u32 cpus, u32 guarded)
 {
 	return sum_allocate(cpus);
 }
@@ -327,6 +347,7 @@ static void xl_begin(void)
 	XL_RUN(text_test);
 	XL_RUN(recent_test);
 	XL_RUN(sum_test);
+	XL_RUN(sharing_test);
 	XL_RUN(spread_test);
 	xl_free();
 	xl_exit();

@@ -46,7 +46,8 @@ impl BodyEmitter<'_> {
     fn shard(&mut self, global: Global) -> Expr {
         self.needs.headers.insert("shard.h");
         let name = self.shared.names.global(global);
-        Expr::atom(format!("XL_SHARDS(c)->{name}")).address()
+        let shards = if self.facts().lock_of(global).is_some() { "GUARDED" } else { "SHARDS" };
+        Expr::atom(format!("XL_{shards}(c)->{name}")).address()
     }
 
     /// A pointer to the value of an element, or NULL.

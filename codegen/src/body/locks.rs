@@ -46,7 +46,7 @@ impl BodyEmitter<'_> {
         match (self.is_sharded(lock), mode) {
             (true, LockMode::Write) => (format!("xl_{word}_shards"), Expr::atom(name)),
             (true, LockMode::Read) => {
-                (format!("xl_write_{word}"), Expr::atom(format!("XL_SHARDS(c)->{name}")).address())
+                (format!("xl_write_{word}"), Expr::atom(format!("XL_GUARDED(c)->{name}")).address())
             }
             (false, LockMode::Write) => (format!("xl_write_{word}"), Expr::atom(name).address()),
             (false, LockMode::Read) => (format!("xl_read_{word}"), Expr::atom(name).address()),
