@@ -123,7 +123,7 @@ fn loads(bed: &Bed, folder: &Path) -> io::Result<Vec<Load>> {
 /// What the guest runs.
 fn measure_script(loads: &[Load], calls: u32) -> String {
     let mut script = format!("sh /loops {calls} none\n");
-    for Load { label, how, .. } in loads {
+    for Load { label, how, peer, .. } in loads {
         // Room for the whole output of three loops, so that none of it takes the short way of
         // records that are lost.
         let loader =
@@ -140,8 +140,16 @@ fn measure_script(loads: &[Load], calls: u32) -> String {
                  kill -CONT $loader\nkill -INT $loader\nwait $!"
             ),
         });
-        // With a module that stays loaded, nothing more can be measured.
-        let _ = writeln!(script, " || {{ echo 'STUCK {label}'; exit 1; }}");
+        // With a module that stays loaded, nothing more can be measured. The peer's may end early, for
+        // an error of its own.
+        let stuck = format!("{{ echo 'STUCK {label}'; exit 1; }}");
+        let _ = match peer {
+            true => writeln!(
+                script,
+                " || {{ echo 'FAILED {label}'; ! grep -q '^peer_' /proc/modules; }} || {stuck}"
+            ),
+            false => writeln!(script, " || {stuck}"),
+        };
     }
     script
 }
@@ -170,7 +178,7 @@ fn boot(bed: &Bed, file_system: &FileSystem, folder: &Path) -> io::Result<String
     Ok(text)
 }
 
-/// The numbers of each label in a report.
+/// The numbers of each label in a report, but for modules that ended before their loops did.
 fn loops(report: &str) -> BTreeMap<&str, Vec<f64>> {
     let mut loops: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for line in report.lines() {
@@ -180,6 +188,10 @@ fn loops(report: &str) -> BTreeMap<&str, Vec<f64>> {
         {
             loops.entry(label).or_default().push(value);
         }
+    }
+    for label in report.lines().filter_map(|line| line.strip_prefix("FAILED ")) {
+        loops.remove(label);
+        eprintln!("bench: the peer fails: {label} has ended before its loops");
     }
     loops
 }
@@ -229,6 +241,18 @@ mod tests {
         assert_eq!(rows.len(), 4);
         assert_eq!((rows[1].case.as_str(), rows[1].value), ("empty, by hand", 402.0));
         assert_eq!((rows[3].value, rows[3].peer, rows[3].floor), (20.0, Some(319.0), Some(8.0)));
+    }
+
+    #[test]
+    fn a_module_of_the_peer_that_ended_early_counts_for_nothing() {
+        let report = "LOOP none 1\nLOOP floor_empty 2\nLOOP floor_count 3\nLOOP map 9\n\
+                      LOOP peer_map 90\nLOOP peer_map 4\nFAILED peer_map\ndone\n";
+        let loads = [load("map", How::Run, false), load("map", How::Run, true)];
+        let rows = rows(&loads, &loops(report)).expect("ours is complete");
+        assert_eq!((rows[3].value, rows[3].peer), (7.0, None));
+        let script = measure_script(&loads, 5);
+        assert_eq!(script.matches("FAILED peer_map").count(), 1);
+        assert_eq!(script.matches("FAILED").count(), 1);
     }
 
     #[test]
