@@ -19,6 +19,7 @@ use xlate_ir::rewrite::Replacements;
 use xlate_ir::types::{Const, Type};
 
 use crate::manager::BodyContext;
+use interval::Interval;
 use solver::{Known, Site, solve};
 
 /// What an instruction or the end of a block can be instead.
@@ -43,8 +44,8 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
     let body = &*cx.body;
     solve(body, |known, site| {
         changes.extend(match site {
-            Site::Inst(inst) => instruction(body, known, inst),
-            Site::End(block) => end(body, known, block),
+            Site::Inst(inst, interval) => instruction(body, known, inst, interval),
+            Site::End(block, feasible) => end(body, known, block, feasible),
         });
     });
     let missed = |change: &Change| matches!(change, Change::Missed(_));
@@ -54,19 +55,21 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
         apply(cx, change, &mut replacements);
     }
     replacements.apply(cx.body);
-    drop_needless_tries(cx);
+    if changed {
+        drop_needless_tries(cx);
+    }
     changed
 }
 
 /// What an instruction can be instead.
-fn instruction(body: &Body, known: &Known<'_>, inst: Inst) -> Option<Change> {
+fn instruction(body: &Body, known: &Known<'_>, inst: Inst, interval: Interval) -> Option<Change> {
     let data = &body.insts[inst];
     let result = data.result?;
     match &data.op {
         Op::Const(_) => None,
-        Op::Binary(op, a, b) if op.divides() => division(known, inst, *op, *a, *b),
+        Op::Binary(op, a, b) if op.divides() => division(known, inst, interval, *op, *a, *b),
         Op::Unary(..) | Op::Binary(..) | Op::Compare(..) => {
-            let single = known.result(&data.op).single()?;
+            let single = interval.single()?;
             Some(Change::Op(inst, Op::Const(Const::Long(single))))
         }
         Op::Intrinsic(Intrinsic::StrAt, args) => Some(match known.is_safe(&data.op) {
@@ -96,13 +99,20 @@ fn fits(text: Type, place: Type) -> bool {
 }
 
 /// What a division can be instead.
-fn division(known: &Known<'_>, inst: Inst, op: BinaryOp, a: Value, b: Value) -> Option<Change> {
+fn division(
+    known: &Known<'_>,
+    inst: Inst,
+    result: Interval,
+    op: BinaryOp,
+    a: Value,
+    b: Value,
+) -> Option<Change> {
     let (dividend, divisor) = (known.of(a), known.of(b));
     let is_quotient = matches!(op, BinaryOp::Div | BinaryOp::DivNonzero | BinaryOp::DivPlain);
     if divisor.contains(0) {
         return (!op.is_guarded()).then_some(Change::Missed(inst));
     }
-    if let Some(single) = known.result(&Op::Binary(op, a, b)).single() {
+    if let Some(single) = result.single() {
         return Some(Change::Op(inst, Op::Const(Const::Long(single))));
     }
     if dividend.low() >= 0 && divisor.low() > 0 {
@@ -136,15 +146,15 @@ fn division(known: &Known<'_>, inst: Inst, op: BinaryOp, a: Value, b: Value) -> 
 }
 
 /// The jump that a block can end with instead of a branch.
-fn end(body: &Body, known: &Known<'_>, block: Block) -> Option<Change> {
+fn end(body: &Body, known: &Known<'_>, block: Block, feasible: [bool; 2]) -> Option<Change> {
     let Terminator::Branch(condition, then, other) = &body.blocks[block].terminator else {
         return None;
     };
-    let by_itself = known.op(*condition).is_some_and(|op| known.result(op).single().is_some());
-    let decided = (!by_itself).then_some(*condition);
-    match (known.is_feasible(block, 0), known.is_feasible(block, 1)) {
-        (true, false) => Some(Change::Jump(block, then.clone(), decided)),
-        (false, true) => Some(Change::Jump(block, other.clone(), decided)),
+    let by_itself = || known.op(*condition).is_some_and(|op| known.result(op).single().is_some());
+    let decided = || (!by_itself()).then_some(*condition);
+    match feasible.into() {
+        (true, false) => Some(Change::Jump(block, then.clone(), decided())),
+        (false, true) => Some(Change::Jump(block, other.clone(), decided())),
         _ => None,
     }
 }

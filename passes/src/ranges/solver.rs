@@ -9,6 +9,7 @@
 //! P. Cousot, R. Cousot, "Static Determination of Dynamic Properties of Programs", 1976; conditions
 //! as in W. H. Harrison, "Compiler Analysis of the Value Ranges for Variables", 1977.
 
+use smallvec::SmallVec;
 use xlate_ir::cfg::{Cfg, Dominators};
 use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::instructions::{BinaryOp, BlockCall, CompareOp, Op, StatField, Terminator};
@@ -26,10 +27,10 @@ const NARROWING_ROUNDS: u32 = 2;
 /// What is met on the last walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Site {
-    /// An instruction, before it.
-    Inst(Inst),
-    /// The end of a block.
-    End(Block),
+    /// An instruction, before it, with what its result can be.
+    Inst(Inst, Interval),
+    /// The end of a block, with whether its first edge can be taken, and its second.
+    End(Block, [bool; 2]),
 }
 
 /// What is known where the walk is.
@@ -43,10 +44,10 @@ pub(crate) struct Known<'a> {
     undo: Vec<(Value, Interval)>,
 }
 
-/// What an edge says of values.
+/// What an edge says of values: of a condition and the two that it compares.
 #[derive(Default)]
 struct EdgeFacts {
-    intervals: Vec<(Value, Interval)>,
+    intervals: SmallVec<[(Value, Interval); 3]>,
     less: Option<(Value, Value)>,
 }
 
@@ -96,11 +97,6 @@ impl Known<'_> {
             }
             _ => false,
         }
-    }
-
-    /// Whether an edge out of a block can be taken, as far as is known.
-    pub(crate) fn is_feasible(&self, block: Block, edge: usize) -> bool {
-        self.edge(block, edge).is_some()
     }
 
     /// What the result of an operation can be, if it is a long.
@@ -153,7 +149,7 @@ impl Known<'_> {
             (Terminator::Try(..), Some(&inst)) => {
                 let op = &self.body.insts[inst].op;
                 if edge == 0 {
-                    facts.intervals = self.survived(op)?;
+                    facts.intervals.extend(self.survived(op)?);
                 } else if self.is_safe(op) {
                     return None;
                 }
@@ -186,14 +182,15 @@ impl Known<'_> {
         Some(())
     }
 
-    /// What is known once an operation has not raised; `None` if it certainly raises.
-    fn survived(&self, op: &Op) -> Option<Vec<(Value, Interval)>> {
-        Some(match op {
+    /// What is known once an operation has not raised, if anything; `None` if it certainly raises.
+    fn survived(&self, op: &Op) -> Option<Option<(Value, Interval)>> {
+        match op {
             Op::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor) => {
-                vec![(*divisor, self.of(*divisor).without_zero()?)]
+                let interval = self.of(*divisor).without_zero()?;
+                Some(Some((*divisor, interval)))
             }
-            _ => Vec::new(),
-        })
+            _ => Some(None),
+        }
     }
 
     fn mark(&self) -> Mark {
@@ -202,10 +199,14 @@ impl Known<'_> {
 
     fn assume(&mut self, facts: EdgeFacts) {
         for (value, interval) in facts.intervals {
-            let old = std::mem::replace(&mut self.intervals[value.index()], interval);
-            self.undo.push((value, old));
+            self.narrow(value, interval);
         }
         self.less.extend(facts.less);
+    }
+
+    fn narrow(&mut self, value: Value, interval: Interval) {
+        let old = std::mem::replace(&mut self.intervals[value.index()], interval);
+        self.undo.push((value, old));
     }
 
     fn forget(&mut self, mark: Mark) {
@@ -408,21 +409,28 @@ impl<'a> Solver<'a> {
         let data = &self.known.body.blocks[block];
         let tried = matches!(data.terminator, Terminator::Try(..));
         for (index, &inst) in data.insts.iter().enumerate() {
-            visit(&self.known, Site::Inst(inst));
-            let op = &self.known.body.insts[inst].op;
-            let interval = self.known.result(op);
+            let inst_data = &self.known.body.insts[inst];
+            let interval = self.known.result(&inst_data.op);
+            visit(&self.known, Site::Inst(inst, interval));
             // Of what is tried, that is known where its success leads.
-            if !tried || index + 1 < data.insts.len() {
-                let intervals = self.known.survived(op).unwrap_or_default();
-                self.known.assume(EdgeFacts { intervals, less: None });
+            if (!tried || index + 1 < data.insts.len())
+                && let Some(Some((value, narrowed))) = self.known.survived(&inst_data.op)
+            {
+                self.known.narrow(value, narrowed);
             }
-            if let Some(result) = self.known.body.insts[inst].result {
+            if let Some(result) = inst_data.result {
                 self.known.intervals[result.index()] = interval;
             }
         }
-        visit(&self.known, Site::End(block));
-        for (edge, call) in data.terminator.successors().enumerate() {
-            if let Some(facts) = self.known.edge(block, edge) {
+        let mut facts = [None, None];
+        for (edge, facts) in facts.iter_mut().enumerate().take(data.terminator.successors().count())
+        {
+            *facts = self.known.edge(block, edge);
+        }
+        let feasible = [facts[0].is_some(), facts[1].is_some()];
+        visit(&self.known, Site::End(block, feasible));
+        for (call, facts) in data.terminator.successors().zip(facts) {
+            if let Some(facts) = facts {
                 let mark = self.known.mark();
                 self.known.assume(facts);
                 self.pass(block, call);
