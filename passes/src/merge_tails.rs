@@ -194,6 +194,8 @@ impl<'a> Matcher<'a> {
             }
             (_, true) => Stand::Itself,
             _ if self.body.type_of(first) == Type::Iter => return None,
+            // Comparisons take longs and strings, which no parameter can both be.
+            _ if column.iter().any(|&value| !self.alike(value, first)) => return None,
             _ => {
                 let known = self.params.iter().position(|param| *param == column);
                 Stand::Param(known.unwrap_or_else(|| {
@@ -204,6 +206,11 @@ impl<'a> Matcher<'a> {
         };
         self.stands.push(stand);
         Some(())
+    }
+
+    /// Whether two values have one type, the lengths of strings aside.
+    fn alike(&self, a: Value, b: Value) -> bool {
+        self.body.type_of(a).is_str() == self.body.type_of(b).is_str()
     }
 }
 
