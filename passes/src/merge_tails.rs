@@ -14,6 +14,7 @@ use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::instructions::{BlockCall, Op, Terminator};
 use xlate_ir::module::Body;
 use xlate_ir::types::Type;
+use xlate_ir::typing::{Outcome, outcome};
 
 use crate::duplicates::literal_definitions;
 use crate::manager::BodyContext;
@@ -100,7 +101,30 @@ fn alike(cx: &BodyContext<'_>, constants: &[Option<Inst>], blocks: Vec<Block>) -
     (1..=most).rev().find_map(|length| {
         let ends: Vec<&[Inst]> = lists.iter().map(|list| &list[list.len() - length..]).collect();
         let tail = Matcher::tail(cx.body, constants, &blocks, &ends)?;
-        (tail.params.len() < length).then_some(tail)
+        (tail.params.len() < length && results_fit(cx, &tail)).then_some(tail)
+    })
+}
+
+/// Whether strings that are made of parameters are no longer than those that are made now.
+fn results_fit(cx: &BodyContext<'_>, tail: &Tail) -> bool {
+    let body = &*cx.body;
+    let mut stands = tail.stands.iter();
+    tail.lines.iter().all(|&inst| {
+        let data = &body.insts[inst];
+        let mut types: HashMap<Value, Type> = HashMap::new();
+        data.op.for_each_operand(|value| {
+            let ty = match stands.next() {
+                Some(Stand::Param(n)) => tail.type_of(body, *n),
+                _ => body.type_of(value),
+            };
+            types.entry(value).and_modify(|known| *known = wider(*known, ty)).or_insert(ty);
+        });
+        let type_of = |value| types.get(&value).copied().unwrap_or_else(|| body.type_of(value));
+        let given = outcome(cx.module, &data.op, type_of, |_| None);
+        match (given, data.result.map(|result| body.type_of(result))) {
+            (Outcome::Value(Type::Str(given)), Some(Type::Str(place))) => given <= place,
+            _ => true,
+        }
     })
 }
 
@@ -215,20 +239,21 @@ impl<'a> Matcher<'a> {
 }
 
 impl Tail {
+    /// The type of a parameter.
+    fn type_of(&self, body: &Body, param: usize) -> Type {
+        let types = self.params[param].iter().map(|&value| body.type_of(value));
+        types.reduce(wider).unwrap_or(Type::Long)
+    }
+
     fn merge(self, body: &mut Body) {
         let block = body.add_block();
         // The new block follows the last of those that lead there.
         body.layout.pop();
         let last = body.layout.iter().rposition(|other| self.blocks.contains(other));
         body.layout.insert(last.map_or(body.layout.len(), |at| at + 1), block);
-        let params: Vec<Value> = self
-            .params
-            .iter()
-            .map(|column| {
-                let ty = column.iter().map(|&value| body.type_of(value)).reduce(wider);
-                body.add_param(block, ty.unwrap_or(Type::Long), None)
-            })
-            .collect();
+        let types: Vec<Type> = (0..self.params.len()).map(|n| self.type_of(body, n)).collect();
+        let params: Vec<Value> =
+            types.into_iter().map(|ty| body.add_param(block, ty, None)).collect();
         let mut made: HashMap<Inst, Value> = HashMap::new();
         for stand in &self.stands {
             if let Stand::Constant(inst) = stand
