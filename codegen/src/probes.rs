@@ -211,8 +211,8 @@ struct Tables<'a> {
     facts: &'a Facts<'a>,
     names: &'a ModuleNames,
     needs: &'a mut Needs,
-    /// The records of each handler's probe points.
-    records: IndexMap<Handler, Vec<String>>,
+    /// The record of each handler, and those of its probe points.
+    records: IndexMap<Handler, (Record, Vec<String>)>,
     /// Functions that give `begin` handlers and their kind a record.
     runs: String,
     run_count: usize,
@@ -253,13 +253,15 @@ impl Tables<'_> {
 
     /// The address of a probe point's record, if its handler gets one.
     fn record(&mut self, point: &ProbePoint) -> Option<String> {
-        let record = Record::of(self.facts, point.handler);
+        let (record, rows) = self
+            .records
+            .entry(point.handler)
+            .or_insert_with(|| (Record::of(self.facts, point.handler), Vec::new()));
         if record.is_empty() {
             return None;
         }
         self.needs.headers.insert("strings.h");
         let value = record.initializer(self.facts, self.needs, point);
-        let rows = self.records.entry(point.handler).or_default();
         rows.push(format!("{},\n", braced("", 1, &value)));
         let handler = self.names.handler(point.handler);
         Some(format!("&{handler}_records[{}]", rows.len() - 1))
@@ -288,14 +290,14 @@ impl Tables<'_> {
             };
         }
         let mut out = String::new();
-        for (handler, rows) in &self.records {
+        for (handler, (_, rows)) in self.records.iter().filter(|(_, (_, rows))| !rows.is_empty()) {
             let name = self.names.handler(*handler);
             let head = format!("static const struct {name}_record {name}_records[]");
             let _ = write!(out, "\n{head} = {{\n{}}};\n", rows.concat());
         }
         out.push_str(&self.runs);
         for ((handler, family), entry) in &self.entries {
-            let has_record = !Record::of(self.facts, *handler).is_empty();
+            let has_record = self.records.get(handler).is_some_and(|(_, rows)| !rows.is_empty());
             let data = if has_record { "_DATA" } else { "" };
             let is_bare = self.facts.is_bare(*handler) && family.has_bare();
             let bare = if is_bare { "_BARE" } else { "" };

@@ -1,15 +1,19 @@
 //! The control-flow graph of a body, its dominator tree and its loops.
 
 use petgraph::graph::{DiGraph, NodeIndex};
+use smallvec::SmallVec;
 
 use crate::entities::{Block, Entity};
 use crate::module::Body;
 
+/// Few blocks have more than two neighbours.
+type Blocks = SmallVec<[Block; 2]>;
+
 /// The control-flow graph of a body: what can be reached from the entry.
 #[derive(Clone, Debug)]
 pub struct Cfg {
-    predecessors: Vec<Vec<Block>>,
-    successors: Vec<Vec<Block>>,
+    predecessors: Vec<Blocks>,
+    successors: Vec<Blocks>,
     order: Vec<Block>,
     position: Vec<Option<usize>>,
 }
@@ -18,14 +22,14 @@ impl Cfg {
     /// The graph of a body.
     pub fn of(body: &Body) -> Cfg {
         let count = body.blocks.len();
-        let mut successors = vec![Vec::new(); count];
+        let mut successors = vec![Blocks::new(); count];
         for &block in &body.layout {
             let calls = body.blocks[block].terminator.successors();
             successors[block.index()] = calls.map(|call| call.block).collect();
         }
         let order = reverse_postorder(body.entry(), &successors);
         let mut position = vec![None; count];
-        let mut predecessors = vec![Vec::new(); count];
+        let mut predecessors = vec![Blocks::new(); count];
         for (index, &block) in order.iter().enumerate() {
             position[block.index()] = Some(index);
             for successor in &successors[block.index()] {
@@ -57,7 +61,7 @@ impl Cfg {
     }
 }
 
-fn reverse_postorder(entry: Block, successors: &[Vec<Block>]) -> Vec<Block> {
+fn reverse_postorder(entry: Block, successors: &[Blocks]) -> Vec<Block> {
     let mut seen = vec![false; successors.len()];
     let mut order = Vec::new();
     let mut stack = vec![(entry, successors[entry.index()].len())];
@@ -86,7 +90,7 @@ fn reverse_postorder(entry: Block, successors: &[Vec<Block>]) -> Vec<Block> {
 #[derive(Clone, Debug)]
 pub struct Dominators {
     parent: Vec<Option<Block>>,
-    children: Vec<Vec<Block>>,
+    children: Vec<Blocks>,
     /// When a walk over the tree enters and leaves each block.
     span: Vec<Option<(u32, u32)>>,
 }
@@ -96,7 +100,7 @@ impl Dominators {
     pub fn of(cfg: &Cfg) -> Dominators {
         let count = cfg.successors.len();
         let mut parent = vec![None; count];
-        let mut children = vec![Vec::new(); count];
+        let mut children = vec![Blocks::new(); count];
         for (at, &dominator) in immediate_dominators(cfg).iter().enumerate().skip(1) {
             let (block, dominator) = (cfg.order[at], cfg.order[dominator]);
             parent[block.index()] = Some(dominator);
@@ -166,7 +170,7 @@ fn immediate_dominators(cfg: &Cfg) -> Vec<usize> {
 }
 
 /// Numbers the blocks of a tree so that an ancestor's span contains its descendants'.
-fn number(root: Block, children: &[Vec<Block>]) -> Vec<Option<(u32, u32)>> {
+fn number(root: Block, children: &[Blocks]) -> Vec<Option<(u32, u32)>> {
     let mut span = vec![None; children.len()];
     let mut clock = 0;
     let mut stack = vec![(root, 0usize)];

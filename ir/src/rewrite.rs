@@ -1,8 +1,13 @@
 //! Edits of bodies that keep them in SSA form.
 
+use smallvec::SmallVec;
+
 use crate::entities::{Block, Entity, Value};
 use crate::instructions::{InstData, Terminator};
 use crate::module::Body;
+
+/// The edges into a block: where each comes from, and which of that block's it is. Few have more.
+pub type EdgesIn = SmallVec<[(Block, usize); 2]>;
 
 /// Which value stands in for which: the result of merging values.
 #[derive(Clone, Debug)]
@@ -83,8 +88,8 @@ impl Body {
 
     /// All edges of the layout: each block's predecessors, one entry per edge, with the index of the
     /// edge among the successors of the predecessor.
-    pub fn edges_in(&self) -> Vec<Vec<(Block, usize)>> {
-        let mut edges = vec![Vec::new(); self.blocks.len()];
+    pub fn edges_in(&self) -> Vec<EdgesIn> {
+        let mut edges = vec![EdgesIn::new(); self.blocks.len()];
         for &block in &self.layout {
             for (index, call) in self.blocks[block].terminator.successors().enumerate() {
                 edges[call.block.index()].push((block, index));
@@ -159,7 +164,7 @@ impl Body {
     /// The one value other than itself that a parameter has along all edges, if there is one.
     fn only_argument(
         &self,
-        edges: &[Vec<(Block, usize)>],
+        edges: &[EdgesIn],
         replacements: &Replacements,
         block: Block,
         n: usize,

@@ -13,6 +13,7 @@
 use std::rc::Rc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
 use xlate_ir::cfg::{Cfg, Dominators, Loops};
 use xlate_ir::effects::{Effects, Invariance};
 use xlate_ir::entities::{Block, Entity, Inst, Value};
@@ -68,7 +69,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
 struct Numbering {
     replacements: Replacements,
     /// Results that depend on operands only, with the block that they are available from.
-    pure: FxHashMap<Op, Vec<(Block, Value)>>,
+    pure: FxHashMap<Op, SmallVec<[(Block, Value); 1]>>,
     /// By block: memory at its end, for the first edge and for the others (of a `try`).
     outs: Vec<Option<(Memory, Memory)>>,
     cfg: Cfg,
