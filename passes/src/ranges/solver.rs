@@ -127,8 +127,9 @@ impl Known<'_> {
         };
         let bounds = match intrinsic {
             // The kernel's types: pid_t and the numbers of CPUs are ints that are not negative.
-            Cpu | Pgrp | Pid | Ppid | Sid | Target | Tid => (0, i64::from(i32::MAX)),
-            Egid | Euid | Gid | Uid => (0, i64::from(u32::MAX)),
+            Cpu | Pgrp | Pid | Ppid | Sid | Tid => (0, i64::from(i32::MAX)),
+            // Nobody checks that `-x` names a process.
+            Egid | Euid | Gid | Target | Uid => (0, i64::from(u32::MAX)),
             Hz => (1, i64::from(i32::MAX)),
             StrAt | StrByte => (0, i64::from(u8::MAX)),
             StrFind => (0, 1),
