@@ -277,6 +277,7 @@ static struct name##_table {								\
 	u32 buckets[1 << XL_MAP_BITS(max)];						\
 	struct name##_entry entries[max];						\
 } name##_table;										\
+_Static_assert((u64)(max) * XL_MAP_STRIDE(name##_entry) <= U32_MAX, "names are 32 bits");	\
 											\
 XL_MAP_FUNCTIONS(name, name##_table, name##_entry, lookup_t, value_t,			\
 		 XL_MAP_BITS(max), max, hash_, equal_, store_, marked, wrap);		\

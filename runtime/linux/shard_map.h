@@ -91,8 +91,12 @@ XL_SLOW void name##_gather(struct name##_shard *shard)					\
 XL_COLD int name##_allocate(u32 shards)							\
 {											\
 	struct name##_table *t = &name##_table;						\
+	u64 room = (u64)(max) * (shards + 1ull);					\
 											\
-	t->room = (max) * (shards + 1);							\
+	/* The names of entries have 32 bits. */					\
+	if (room * XL_MAP_STRIDE(name##_entry) > U32_MAX)				\
+		return -ENOMEM;								\
+	t->room = room;									\
 	t->bits = XL_MAP_BITS(t->room);							\
 	t->buckets = kvcalloc(1 << t->bits, sizeof(*t->buckets), XL_SHARD_GFP);		\
 	t->entries = kvcalloc(t->room, sizeof(*t->entries), XL_SHARD_GFP);		\

@@ -330,6 +330,7 @@ static void xl_detach(void)
 
 static int xl_allocate(u32 cpus, u32 guarded)
 {
+	CHECK(sum_allocate(1u << 30) == -ENOMEM, "more entries than there are names for");
 	return sum_allocate(cpus);
 }
 
