@@ -13,6 +13,10 @@
 #include "command.h"
 #include "delivery.h"
 #include "events.h"
+
+/* The session's cycles follow the events. */
+#define xl_idle_clock() ktime_get_mono_fast_ns()
+
 #include "phases.h"
 #include "replay.h"
 

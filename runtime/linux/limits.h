@@ -39,8 +39,9 @@
  */
 #define XL_GATHER_MOST 32768
 #endif
-#ifndef XL_IDLE_WAIT_NS
-#define XL_IDLE_WAIT_NS 1000000000	/* for handlers to end that no probe can run any more */
+#ifndef XL_IDLE_WAIT_CYCLES
+/* For handlers to end that no probe can run any more: a second or two. */
+#define XL_IDLE_WAIT_CYCLES 4000000000ULL
 #endif
 #ifndef STP_OVERLOAD_INTERVAL
 #define STP_OVERLOAD_INTERVAL 1000000000LL	/* cycles */
