@@ -83,6 +83,21 @@ pub(crate) enum Stmt {
     Blank,
 }
 
+/// The lists of statements inside a statement, borrowed as the statement is.
+macro_rules! bodies_of {
+    ($stmt:expr) => {
+        match $stmt {
+            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+            Stmt::Loop { body, .. }
+            | Stmt::For { body, .. }
+            | Stmt::Each { body, .. }
+            | Stmt::DoWhile { body, .. }
+            | Stmt::Block(body) => vec![body],
+            _ => Vec::new(),
+        }
+    };
+}
+
 impl Stmt {
     /// A call for its effect.
     pub(crate) fn call(name: impl Into<String>, args: Vec<Expr>) -> Stmt {
@@ -110,28 +125,12 @@ impl Stmt {
 
     /// The lists of statements inside it, in order.
     pub(crate) fn bodies(&self) -> Vec<&Vec<Stmt>> {
-        match self {
-            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
-            Stmt::Loop { body, .. }
-            | Stmt::For { body, .. }
-            | Stmt::Each { body, .. }
-            | Stmt::DoWhile { body, .. }
-            | Stmt::Block(body) => vec![body],
-            _ => Vec::new(),
-        }
+        bodies_of!(self)
     }
 
     /// The same, to be changed.
     pub(crate) fn bodies_mut(&mut self) -> Vec<&mut Vec<Stmt>> {
-        match self {
-            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
-            Stmt::Loop { body, .. }
-            | Stmt::For { body, .. }
-            | Stmt::Each { body, .. }
-            | Stmt::DoWhile { body, .. }
-            | Stmt::Block(body) => vec![body],
-            _ => Vec::new(),
-        }
+        bodies_of!(self)
     }
 
     /// Says which place of the script it comes from, with all that is inside it, where that has not
