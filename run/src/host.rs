@@ -21,8 +21,10 @@ use crate::{Cache, Error, Interrupts};
 /// The headers of `runtime/host`: path and contents, sorted by path.
 static HOST_HEADERS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/host_headers.rs"));
 
-/// How the C is compiled. As in the kernel, integers wrap and types may alias. Quoted headers are
-/// the runtime's, whose names may be those of the C library's.
+/// How the C is compiled. As in the kernel, integers wrap and types may alias, and a variable of
+/// each CPU is at a constant distance from the CPU's base: where code may lie anywhere, each access
+/// has to add up three parts, and the processor forwards what it has just stored there less well.
+/// Quoted headers are the runtime's, whose names may be those of the C library's.
 const FLAGS: &[&str] = &[
     "-std=gnu11",
     "-O2",
@@ -30,6 +32,8 @@ const FLAGS: &[&str] = &[
     "-fwrapv",
     "-fno-strict-aliasing",
     "-fno-delete-null-pointer-checks",
+    "-fno-pie",
+    "-no-pie",
     "-D_GNU_SOURCE",
     "-pthread",
     "-iquote",
