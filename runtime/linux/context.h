@@ -104,7 +104,7 @@ static struct {
 /* What is raised by abort(): not an error, and not reported. */
 static const char xl_aborted[] __maybe_unused = "";
 
-/* Output, error or sample of a handler that ends: in session.h. */
+/* Output, error or sample of a handler that ends; gives the context back. In session.h. */
 static void xl_finish(struct xl_context *c);
 
 /* Loops over the CPUs that there may be: for_each_possible_cpu(), in fewer instructions. */
@@ -147,11 +147,12 @@ XL_SLOW void xl_turned_away(const struct xl_context *c)
 }
 
 #ifndef STP_NO_OVERLOAD
-/* Times the handler that begins. */
-XL_SLOW void xl_sample_begin(struct xl_context *c)
+/* Times the handler that begins. Its context is the result too: see xl_enter(). */
+XL_SLOW struct xl_context *xl_sample_begin(struct xl_context *c)
 {
 	c->pending |= XL_PENDING_SAMPLE;
 	c->sample_start = get_cycles();
+	return c;
 }
 #endif
 
@@ -162,11 +163,16 @@ static __always_inline struct xl_context *xl_here(void)
 }
 
 /*
- * Claims this CPU's context for a handler; false if it must not run. Any
+ * Claims this CPU's context, *owned, for a handler; false if it must not run. Any
  * context with preemption off; no locks.
+ *
+ * The rare call gives the context back, and xl_leave() has its own at the very end, so
+ * that no register must be saved to keep the context for the code after them.
  */
-static __always_inline bool xl_enter(struct xl_context *c)
+static __always_inline bool xl_enter(struct xl_context **owned)
 {
+	struct xl_context *c = *owned;
+
 	if (unlikely(READ_ONCE(c->gate))) {
 		xl_turned_away(c);
 		return false;
@@ -175,7 +181,7 @@ static __always_inline bool xl_enter(struct xl_context *c)
 	barrier();
 #ifndef STP_NO_OVERLOAD
 	if (unlikely(!--c->until_sample))
-		xl_sample_begin(c);
+		*owned = xl_sample_begin(c);
 #endif
 	return true;
 }
@@ -194,7 +200,8 @@ static __always_inline void xl_leave(struct xl_context *c)
 {
 	if (unlikely(c->pending))
 		xl_finish(c);
-	smp_store_release(&c->busy, 0);
+	else
+		smp_store_release(&c->busy, 0);
 }
 
 /*

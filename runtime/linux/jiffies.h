@@ -46,7 +46,7 @@ static void name(struct timer_list *timer)						\
 											\
 	preempt_disable();								\
 	c = xl_here();									\
-	if (xl_enter(c)) {								\
+	if (xl_enter(&c)) {								\
 		call;									\
 		xl_leave(c);								\
 	}										\

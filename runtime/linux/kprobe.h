@@ -19,7 +19,7 @@ static int name(struct kprobe *kp, struct pt_regs *regs)				\
 {											\
 	struct xl_context *c = xl_here();						\
 											\
-	if (xl_enter(c)) {								\
+	if (xl_enter(&c)) {								\
 		c->regs = regs;								\
 		call;									\
 		c->regs = NULL;								\

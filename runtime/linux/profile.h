@@ -38,7 +38,7 @@ static enum hrtimer_restart name(struct hrtimer *timer)					\
 {											\
 	struct xl_context *c = xl_here();						\
 											\
-	if (xl_enter(c)) {								\
+	if (xl_enter(&c)) {								\
 		c->regs = get_irq_regs();						\
 		call;									\
 		c->regs = NULL;								\

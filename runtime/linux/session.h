@@ -87,6 +87,7 @@ XL_COLD void xl_sample_end(struct xl_context *c)
 }
 #endif
 
+/* What an ending handler left to do; then gives its context back. Owner of the context. */
 XL_SLOW void xl_finish(struct xl_context *c)
 {
 	if (c->pending & XL_PENDING_OUTPUT)
@@ -100,6 +101,7 @@ XL_SLOW void xl_finish(struct xl_context *c)
 		xl_sample_end(c);
 #endif
 	c->pending = 0;
+	smp_store_release(&c->busy, 0);
 }
 
 /* Whether the next begin, end or error handler is still to run. */

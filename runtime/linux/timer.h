@@ -45,7 +45,7 @@ static enum hrtimer_restart name(struct hrtimer *timer)					\
 	struct xl_timer *t = container_of(timer, struct xl_timer, timer);		\
 	struct xl_context *c = xl_here();						\
 											\
-	if (xl_enter(c)) {								\
+	if (xl_enter(&c)) {								\
 		call;									\
 		xl_leave(c);								\
 	}										\

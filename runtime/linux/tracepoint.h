@@ -31,7 +31,7 @@ static void name(void *data)						\
 									\
 	xl_tracepoint_begin();						\
 	c = xl_here();							\
-	if (xl_enter(c)) {						\
+	if (xl_enter(&c)) {						\
 		call;							\
 		xl_leave(c);						\
 	}								\

@@ -7,7 +7,9 @@
 
 static void probe(void *data)
 {
-	xl_enter(xl_here());
+	struct xl_context *c = xl_here();
+
+	xl_enter(&c);
 }
 
 static void failed(struct xl_context *c)
