@@ -150,24 +150,20 @@ impl Builder<'_> {
         list
     }
 
-    pub(crate) fn key(&self, e: E) -> Deep<Box<Key>> {
-        Deep { node: Box::new(Key::Expr(*e.node)), depth: e.depth }
+    pub(crate) fn key(&self, e: E) -> Deep<Key> {
+        Deep { node: Key::Expr(*e.node), depth: e.depth }
     }
 
-    pub(crate) fn any_key(&self, at: Index) -> Deep<Box<Key>> {
-        Deep::leaf(Box::new(Key::Any(self.token_span(at))))
+    pub(crate) fn any_key(&self, at: Index) -> Deep<Key> {
+        Deep::leaf(Key::Any(self.token_span(at)))
     }
 
-    pub(crate) fn one_key(&self, key: Deep<Box<Key>>) -> Deep<Vec<Key>> {
-        Deep { node: vec![*key.node], depth: key.depth }
+    pub(crate) fn one_key(&self, key: Deep<Key>) -> Deep<Vec<Key>> {
+        Deep { node: vec![key.node], depth: key.depth }
     }
 
-    pub(crate) fn more_keys(
-        &self,
-        mut list: Deep<Vec<Key>>,
-        key: Deep<Box<Key>>,
-    ) -> Deep<Vec<Key>> {
-        list.node.push(*key.node);
+    pub(crate) fn more_keys(&self, mut list: Deep<Vec<Key>>, key: Deep<Key>) -> Deep<Vec<Key>> {
+        list.node.push(key.node);
         list.depth = list.depth.max(key.depth);
         list
     }

@@ -130,18 +130,13 @@ impl Builder<'_> {
         }
     }
 
-    pub(crate) fn functor(&self, l: Index, arg: Option<Literal>, r: Index) -> Box<Component> {
+    pub(crate) fn functor(&self, l: Index, arg: Option<Literal>, r: Index) -> Component {
         let functor = Functor { name: self.ident(l), arg, span: self.span(l, r) };
-        Box::new(Component::Functor(functor))
+        Component::Functor(functor)
     }
 
-    pub(crate) fn alternatives(
-        &self,
-        points: Vec<ProbePoint>,
-        l: Index,
-        r: Index,
-    ) -> Box<Component> {
-        Box::new(Component::Alternatives { points, span: self.span(l, r) })
+    pub(crate) fn alternatives(&self, points: Vec<ProbePoint>, l: Index, r: Index) -> Component {
+        Component::Alternatives { points, span: self.span(l, r) }
     }
 
     pub(crate) fn global(
