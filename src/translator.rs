@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use memchr::memmem;
 use xlate_codegen::EmitError;
 use xlate_elaborate::program::Program;
 use xlate_elaborate::{Library, Setting, elaborate};
@@ -110,7 +111,7 @@ impl<'k> Translator<'k> {
     /// # Errors
     /// [`Failure::Refused`] if the script has syntax errors.
     pub fn parse(&mut self, script: Script) -> Result<File, Failure> {
-        if script.text.windows(7).any(|bytes| bytes == b"CONFIG_") {
+        if memmem::find(&script.text, b"CONFIG_").is_some() {
             self.environment.kconfig = self.kconfig();
         }
         self.arguments = script.arguments;
