@@ -3,8 +3,8 @@
 
 use crate::program::{
     BinaryOp, ConversionKind, ElementType, Expr, ExprKind, Foreach, Format, Function, FunctionCode,
-    Global, GlobalPlace, Literal, Local, Piece, Place, Program, SortBy, StatField, Stmt, StmtKind,
-    Type,
+    Global, GlobalPlace, Literal, Local, Loop, Piece, Place, Program, SortBy, StatField, Stmt,
+    StmtKind, Type,
 };
 use id_arena::Arena;
 use std::mem;
@@ -61,7 +61,8 @@ impl Finisher<'_> {
                 self.body(then);
                 self.body(otherwise);
             }
-            StmtKind::Loop { init, condition, step, body } => {
+            StmtKind::Loop(each) => {
+                let Loop { init, condition, step, body } = &mut **each;
                 for clause in [init, step].into_iter().flatten() {
                     self.unused(clause);
                 }
@@ -71,12 +72,12 @@ impl Finisher<'_> {
                 self.body(body);
             }
             StmtKind::Foreach(foreach) => self.foreach(foreach),
-            StmtKind::ForeachBucket { place, limit, body, .. } => {
-                self.place_keys(place);
-                if let Some(limit) = limit {
+            StmtKind::ForeachBucket(buckets) => {
+                self.place_keys(&mut buckets.place);
+                if let Some(limit) = &mut buckets.limit {
                     self.expr(limit);
                 }
-                self.body(body);
+                self.body(&mut buckets.body);
             }
             StmtKind::Delete(place) => self.place(place),
             StmtKind::Clear(global) => {

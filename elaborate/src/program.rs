@@ -247,7 +247,7 @@ pub struct Stmt {
     pub span: Span,
 }
 
-/// The kinds of statement.
+/// The kinds of statement. They are kept small: a body has a list of them.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StmtKind {
     /// An expression whose result is not used.
@@ -263,32 +263,12 @@ pub enum StmtKind {
         /// If it is zero.
         otherwise: Vec<Stmt>,
     },
-    /// `for`, and `while` without `init` and `step`.
-    Loop {
-        /// Evaluated once.
-        init: Option<Expr>,
-        /// A long; absent means true.
-        condition: Option<Expr>,
-        /// Evaluated after each turn, `continue` included.
-        step: Option<Expr>,
-        /// The body.
-        body: Vec<Stmt>,
-    },
+    /// `for` and `while`.
+    Loop(Box<Loop>),
     /// `foreach` over an array.
     Foreach(Box<Foreach>),
     /// `foreach (i in @hist_…(s))`: over the buckets of a histogram.
-    ForeachBucket {
-        /// The bucket's number, from 0.
-        index: LocalId,
-        /// The statistic.
-        place: GlobalPlace,
-        /// Whether from the last to the first (`-`).
-        descending: bool,
-        /// Most turns.
-        limit: Option<Expr>,
-        /// The body.
-        body: Vec<Stmt>,
-    },
+    ForeachBucket(Box<ForeachBucket>),
     /// Leaves the innermost loop.
     Break,
     /// Goes to the next turn of the innermost loop.
@@ -319,7 +299,20 @@ pub enum StmtKind {
         catch: Vec<Stmt>,
     },
     /// C as a statement (guru mode).
-    EmbeddedC(EmbeddedC),
+    EmbeddedC(Box<EmbeddedC>),
+}
+
+/// `for`, and `while` without `init` and `step`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Loop {
+    /// Evaluated once.
+    pub init: Option<Expr>,
+    /// A long; absent means true.
+    pub condition: Option<Expr>,
+    /// Evaluated after each turn, `continue` included.
+    pub step: Option<Expr>,
+    /// The body.
+    pub body: Vec<Stmt>,
 }
 
 /// `foreach` over an array.
@@ -336,6 +329,21 @@ pub struct Foreach {
     /// For each key, the value to match, or `None` for `*`; empty if there is no slice.
     pub slice: Vec<Option<Expr>>,
     /// Most turns, a long.
+    pub limit: Option<Expr>,
+    /// The body.
+    pub body: Vec<Stmt>,
+}
+
+/// `foreach` over the buckets of a histogram.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ForeachBucket {
+    /// The bucket's number, from 0.
+    pub index: LocalId,
+    /// The statistic.
+    pub place: GlobalPlace,
+    /// Whether from the last to the first (`-`).
+    pub descending: bool,
+    /// Most turns.
     pub limit: Option<Expr>,
     /// The body.
     pub body: Vec<Stmt>,
@@ -479,7 +487,7 @@ pub enum ExprKind {
     /// `print(@hist_…(s))`.
     PrintHistogram(GlobalPlace),
     /// C as an expression (guru mode).
-    EmbeddedC(EmbeddedC),
+    EmbeddedC(Box<EmbeddedC>),
 }
 
 /// Operators on one long.

@@ -1,6 +1,6 @@
 //! Walks over the typed program.
 
-use crate::program::{Expr, ExprKind, GlobalPlace, Place, Stmt, StmtKind};
+use crate::program::{Expr, ExprKind, GlobalPlace, Loop, Place, Stmt, StmtKind};
 
 /// Something that a walk comes by.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,8 @@ fn statement<'a>(stmt: &'a Stmt, f: &mut dyn FnMut(Node<'a>)) {
             visit(then, f);
             visit(otherwise, f);
         }
-        StmtKind::Loop { init, condition, step, body } => {
+        StmtKind::Loop(each) => {
+            let Loop { init, condition, step, body } = &**each;
             for clause in [init, condition].into_iter().flatten() {
                 expression(clause, f);
             }
@@ -43,12 +44,12 @@ fn statement<'a>(stmt: &'a Stmt, f: &mut dyn FnMut(Node<'a>)) {
             }
             visit(&foreach.body, f);
         }
-        StmtKind::ForeachBucket { place, limit, body, .. } => {
-            keys(place, f);
-            if let Some(limit) = limit {
+        StmtKind::ForeachBucket(buckets) => {
+            keys(&buckets.place, f);
+            if let Some(limit) = &buckets.limit {
                 expression(limit, f);
             }
-            visit(body, f);
+            visit(&buckets.body, f);
         }
         StmtKind::Delete(target) => place(target, f),
         StmtKind::ClearSlice { keys, .. } => {

@@ -57,9 +57,9 @@ fn statement<'a>(stmt: &'a Stmt, visit: Visit<'_, 'a>) {
                 expression(value, visit);
             }
         }
-        StmtKind::Try { body, variable: _, handler } => {
-            block(body, visit);
-            block(handler, visit);
+        StmtKind::Try(watched) => {
+            block(&watched.body, visit);
+            block(&watched.handler, visit);
         }
     }
 }
@@ -194,8 +194,8 @@ pub(crate) fn writes(body: &Block, variable: &str) -> bool {
             Node::Stmt(Stmt { kind: StmtKind::Foreach(foreach), .. }) => {
                 foreach.keys.iter().chain(&foreach.value).any(|name| name.name == variable)
             }
-            Node::Stmt(Stmt { kind: StmtKind::Try { variable: Some(name), .. }, .. }) => {
-                name.name == variable
+            Node::Stmt(Stmt { kind: StmtKind::Try(watched), .. }) => {
+                watched.variable.as_ref().is_some_and(|name| name.name == variable)
             }
             _ => false,
         }

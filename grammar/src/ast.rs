@@ -343,19 +343,19 @@ pub struct Stmt {
     pub span: Span,
 }
 
-/// The kinds of statements.
+/// The kinds of statements. They are kept small: a block has a list of them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     /// `;` where a statement is due.
     Null,
     /// An expression whose value is not used.
-    Expr(Expr),
+    Expr(Box<Expr>),
     /// `{ … }`
     Block(Block),
     /// `if (condition) then else otherwise`
     If {
         /// Compared with zero.
-        condition: Expr,
+        condition: Box<Expr>,
         /// Runs if it is not zero.
         then: Box<Stmt>,
         /// Runs if it is.
@@ -364,27 +364,27 @@ pub enum StmtKind {
     /// `while (condition) body`
     While {
         /// Compared with zero before each round.
-        condition: Expr,
+        condition: Box<Expr>,
         /// The loop.
         body: Box<Stmt>,
     },
     /// `for (init; condition; step) body`
     For {
         /// Evaluated once, before.
-        init: Option<Expr>,
+        init: Option<Box<Expr>>,
         /// Compared with zero before each round; without it the loop is endless.
-        condition: Option<Expr>,
+        condition: Option<Box<Expr>>,
         /// Evaluated after each round.
-        step: Option<Expr>,
+        step: Option<Box<Expr>>,
         /// The loop.
         body: Box<Stmt>,
     },
     /// `foreach (…) body`
     Foreach(Box<Foreach>),
     /// `return value`; without a value only in functions that have none.
-    Return(Option<Expr>),
+    Return(Option<Box<Expr>>),
     /// `delete target`: an element, a slice, an array or a scalar.
-    Delete(Expr),
+    Delete(Box<Expr>),
     /// `next`: leaves the handler, or goes on with the function's next overload.
     Next,
     /// `break`
@@ -392,14 +392,18 @@ pub enum StmtKind {
     /// `continue`
     Continue,
     /// `try { … } catch (variable) { … }`
-    Try {
-        /// What may raise.
-        body: Block,
-        /// Receives the error's message.
-        variable: Option<Ident>,
-        /// Runs after an error.
-        handler: Block,
-    },
+    Try(Box<Try>),
+}
+
+/// `try { … } catch (variable) { … }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Try {
+    /// What may raise.
+    pub body: Block,
+    /// Receives the error's message.
+    pub variable: Option<Ident>,
+    /// Runs after an error.
+    pub handler: Block,
 }
 
 /// `foreach (value = [key+, …] in array[slice] @op+ limit n) body`

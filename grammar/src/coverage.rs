@@ -176,7 +176,8 @@ impl Coverage {
             StmtKind::Next => self.hit("next"),
             StmtKind::Break => self.hit("break"),
             StmtKind::Continue => self.hit("continue"),
-            StmtKind::Try { body, variable, handler } => {
+            StmtKind::Try(watched) => {
+                let Try { body, variable, handler } = &**watched;
                 self.hit(if variable.is_some() { "catch with variable" } else { "catch" });
                 self.block(body);
                 self.block(handler);

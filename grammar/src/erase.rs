@@ -55,6 +55,7 @@ erase_fields! {
     Literal { span }
     EmbeddedC { span }
     Block { statements, span }
+    Try { body, variable, handler }
     Probe { points, body, span }
     Alias { name, points, prologue, epilogue, span }
     ProbePoint { components, condition, span }
@@ -127,11 +128,7 @@ impl Erase for StmtKind {
             }
             StmtKind::Foreach(foreach) => foreach.erase(),
             StmtKind::Return(e) => e.erase(),
-            StmtKind::Try { body, variable, handler } => {
-                body.erase();
-                variable.erase();
-                handler.erase();
-            }
+            StmtKind::Try(watched) => watched.erase(),
         }
     }
 }

@@ -251,11 +251,11 @@ impl Printer {
             }
             StmtKind::For { init, condition, step, body } => {
                 self.put("for (");
-                self.optional(init.as_ref());
+                self.optional(init.as_deref());
                 self.put("; ");
-                self.optional(condition.as_ref());
+                self.optional(condition.as_deref());
                 self.put("; ");
-                self.optional(step.as_ref());
+                self.optional(step.as_deref());
                 self.put(")");
                 self.body(body);
             }
@@ -274,7 +274,8 @@ impl Printer {
             StmtKind::Next => self.put("next;"),
             StmtKind::Break => self.put("break;"),
             StmtKind::Continue => self.put("continue;"),
-            StmtKind::Try { body, variable, handler } => {
+            StmtKind::Try(watched) => {
+                let Try { body, variable, handler } = &**watched;
                 self.put("try ");
                 self.block(body);
                 self.put(" catch ");

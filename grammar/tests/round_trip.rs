@@ -222,11 +222,11 @@ impl Choices<'_> {
 
     fn statement_kind(&mut self, function: bool) -> StmtKind {
         match self.below(13) {
-            0 => StmtKind::Expr(self.expr()),
+            0 => StmtKind::Expr(self.boxed()),
             1 => StmtKind::Null,
             2 => StmtKind::Block(self.block(function)),
             3 => {
-                let condition = self.expr();
+                let condition = self.boxed();
                 let otherwise = self.maybe(|this| this.boxed_statement(function));
                 let mut then = self.boxed_statement(function);
                 if otherwise.is_some() && takes_else(&then) {
@@ -235,23 +235,23 @@ impl Choices<'_> {
                 }
                 StmtKind::If { condition, then, otherwise }
             }
-            4 => StmtKind::While { condition: self.expr(), body: self.boxed_statement(function) },
+            4 => StmtKind::While { condition: self.boxed(), body: self.boxed_statement(function) },
             5 => StmtKind::For {
-                init: self.maybe(Self::expr),
-                condition: self.maybe(Self::expr),
-                step: self.maybe(Self::expr),
+                init: self.maybe(Self::boxed),
+                condition: self.maybe(Self::boxed),
+                step: self.maybe(Self::boxed),
                 body: self.boxed_statement(function),
             },
             6 => StmtKind::Foreach(Box::new(self.foreach(function))),
-            7 if function => StmtKind::Return(self.maybe(Self::expr)),
-            8 => StmtKind::Delete(self.expr()),
+            7 if function => StmtKind::Return(self.maybe(Self::boxed)),
+            8 => StmtKind::Delete(self.boxed()),
             9 => StmtKind::Break,
             10 => StmtKind::Continue,
-            11 => StmtKind::Try {
+            11 => StmtKind::Try(Box::new(Try {
                 body: self.block(function),
                 variable: self.maybe(Self::ident),
                 handler: self.block(function),
-            },
+            })),
             _ => StmtKind::Next,
         }
     }

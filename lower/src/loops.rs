@@ -5,7 +5,7 @@
 //! where `break` goes.
 
 use xlate_elaborate::Span;
-use xlate_elaborate::program::{Expr, Foreach, GlobalId, GlobalPlace, LocalId, Sort, SortBy, Stmt};
+use xlate_elaborate::program::{self as typed, Expr, Foreach, GlobalId, Sort, SortBy, Stmt};
 use xlate_ir::entities::Block;
 use xlate_ir::instructions::{BinaryOp, CompareOp, IterSpec, Op, Place, SortKey};
 use xlate_ir::types::Type;
@@ -15,26 +15,19 @@ use crate::expressions::stat_field;
 
 impl BodyLowering<'_> {
     /// `for` and `while`.
-    pub(crate) fn loop_while(
-        &mut self,
-        init: Option<&Expr>,
-        condition: Option<&Expr>,
-        step: Option<&Expr>,
-        body: &[Stmt],
-        span: Span,
-    ) {
-        if let Some(init) = init {
+    pub(crate) fn loop_while(&mut self, each: &typed::Loop, span: Span) {
+        if let Some(init) = &each.init {
             self.effect(init);
         }
         let start = self.start_loop();
         let exit = self.builder.create_block();
-        if let Some(condition) = condition {
+        if let Some(condition) = &each.condition {
             let inside = self.builder.create_block();
             self.branch(condition, inside, exit);
             self.enter(inside);
         }
-        self.loop_body(start, exit, body, span, |this| {
-            if let Some(step) = step {
+        self.loop_body(start, exit, &each.body, span, |this| {
+            if let Some(step) = &each.step {
                 this.effect(step);
             }
         });
@@ -98,17 +91,9 @@ impl BodyLowering<'_> {
     }
 
     /// `foreach` over the buckets of a histogram, all of them.
-    pub(crate) fn foreach_bucket(
-        &mut self,
-        index: LocalId,
-        place: &GlobalPlace,
-        descending: bool,
-        limit: Option<&Expr>,
-        body: &[Stmt],
-        span: Span,
-    ) {
-        let place = self.place(place);
-        let limit = limit.map(|limit| self.value(limit));
+    pub(crate) fn foreach_bucket(&mut self, buckets: &typed::ForeachBucket, span: Span) {
+        let place = self.place(&buckets.place);
+        let limit = buckets.limit.as_ref().map(|limit| self.value(limit));
         let count = self.compute(Op::BucketCount(place), span);
         let turn = self.builder.declare(Type::Long, None);
         let zero = self.long(0, span);
@@ -123,15 +108,15 @@ impl BodyLowering<'_> {
             self.builder.branch(goes_on, inside, exit);
             self.enter(inside);
         }
-        let bucket = if descending {
+        let bucket = if buckets.descending {
             let left = self.compute(Op::Binary(BinaryOp::Sub, count, turns), span);
             let one = self.long(1, span);
             self.compute(Op::Binary(BinaryOp::Sub, left, one), span)
         } else {
             turns
         };
-        self.define(index, bucket);
-        self.loop_body(start, exit, body, span, |this| {
+        self.define(buckets.index, bucket);
+        self.loop_body(start, exit, &buckets.body, span, |this| {
             let turns = this.builder.read(turn);
             let one = this.long(1, span);
             let next = this.compute(Op::Binary(BinaryOp::Add, turns, one), span);

@@ -27,13 +27,9 @@ impl BodyLowering<'_> {
             StmtKind::If { condition, then, otherwise } => {
                 self.if_else(condition, then, otherwise);
             }
-            StmtKind::Loop { init, condition, step, body } => {
-                self.loop_while(init.as_ref(), condition.as_ref(), step.as_ref(), body, span);
-            }
+            StmtKind::Loop(each) => self.loop_while(each, span),
             StmtKind::Foreach(foreach) => self.foreach(foreach, span),
-            StmtKind::ForeachBucket { index, place, descending, limit, body } => {
-                self.foreach_bucket(*index, place, *descending, limit.as_ref(), body, span);
-            }
+            StmtKind::ForeachBucket(buckets) => self.foreach_bucket(buckets, span),
             StmtKind::Break => {
                 if let Some(innermost) = self.loops.last() {
                     self.jump(innermost.exit);

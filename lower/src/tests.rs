@@ -377,12 +377,12 @@ fn c_that_names_globals_becomes_a_function() {
         writes: Vec::new(),
         span: m.span,
     };
-    let print = m.printf(m.expr(ExprKind::EmbeddedC(c.clone()), Some(Type::Long)));
+    let print = m.printf(m.expr(ExprKind::EmbeddedC(Box::new(c.clone())), Some(Type::Long)));
     m.probe(ProbeKind::Begin(0), vec![print]);
     c.reads.clear();
     c.span.start += 1;
     c.text = " ; ".to_owned();
-    let plain = m.stmt(StmtKind::EmbeddedC(c));
+    let plain = m.stmt(StmtKind::EmbeddedC(Box::new(c)));
     m.probe(ProbeKind::End(0), vec![plain]);
     snapshot("embedded-c", &m.lower());
 }

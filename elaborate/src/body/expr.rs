@@ -307,7 +307,7 @@ impl Body<'_, '_> {
         let (kind, ty) =
             if claims.string { (Kind::Str, Type::Str) } else { (Kind::Long, Type::Long) };
         let code = self.cx.embedded(code, &claims, span, self.file);
-        let expr = Expr { kind: ExprKind::EmbeddedC(code), ty: Some(ty), span };
+        let expr = Expr { kind: ExprKind::EmbeddedC(Box::new(code)), ty: Some(ty), span };
         (expr, Some(self.cx.types.known(kind, span)))
     }
 
@@ -323,7 +323,8 @@ impl Body<'_, '_> {
             writes: Vec::new(),
             span,
         };
-        let expr = Expr { kind: ExprKind::EmbeddedC(code), ty: Some(Type::Long), span };
+        let kind = ExprKind::EmbeddedC(Box::new(code));
+        let expr = Expr { kind, ty: Some(Type::Long), span };
         (expr, Some(self.cx.types.known(Kind::Long, span)))
     }
 

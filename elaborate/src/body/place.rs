@@ -124,20 +124,17 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Option<(GlobalPlace, TypeVar)> {
         let (global, slice) = self.slice(array, keys, span)?;
-        let mut exprs = Vec::new();
-        for (key, expr) in keys.iter().zip(slice) {
-            match (key, expr) {
-                (_, Some(expr)) => exprs.push(expr),
-                (Key::Any(star), None) | (Key::Expr(ast::Expr { span: star, .. }), None) => {
-                    let message = format!("`*` cannot be an index of `{}` here", array.name);
-                    let label = "only `in`, `delete` and `foreach` take it";
-                    self.cx.error(*star, message, label);
-                    return None;
-                }
-            }
+        if let Some(star) = keys.iter().find_map(|key| match key {
+            Key::Any(star) => Some(*star),
+            Key::Expr(_) => None,
+        }) {
+            let message = format!("`*` cannot be an index of `{}` here", array.name);
+            self.cx.error(star, message, "only `in`, `delete` and `foreach` take it");
+            return None;
         }
+        let keys = slice.into_iter().flatten().collect();
         let var = self.cx.global_state(global).element;
-        Some((GlobalPlace { global, keys: exprs }, var))
+        Some((GlobalPlace { global, keys }, var))
     }
 
     /// Indexes of an array, `None` for `*`.
@@ -149,7 +146,7 @@ impl Body<'_, '_> {
     ) -> Option<(GlobalId, Vec<Option<Expr>>)> {
         let global = self.array(array);
         let fits = global.is_some_and(|global| self.cx.set_arity(global, keys.len(), span));
-        let mut slice = Vec::new();
+        let mut slice = Vec::with_capacity(keys.len());
         for (at, key) in keys.iter().enumerate() {
             let Key::Expr(source) = key else {
                 slice.push(None);

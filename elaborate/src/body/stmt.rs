@@ -4,7 +4,8 @@ use super::place::Use;
 use super::stat::field;
 use super::{Body, Named, untyped};
 use crate::program::{
-    Expr, ExprKind, Foreach, FunctionId, LocalId, Place, Sort, SortBy, Stmt, StmtKind,
+    Expr, ExprKind, Foreach, ForeachBucket, FunctionId, LocalId, Loop, Place, Sort, SortBy, Stmt,
+    StmtKind,
 };
 use crate::types::{Kind, TypeVar};
 use crate::visit::{self, Node};
@@ -13,7 +14,7 @@ use xlate_grammar::ast::{self, Block, Ident, Indexable, Key};
 
 impl Body<'_, '_> {
     pub(crate) fn block(&mut self, block: &Block) -> Vec<Stmt> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(block.statements.len());
         for stmt in &block.statements {
             self.statement(stmt, &mut out);
         }
@@ -25,7 +26,7 @@ impl Body<'_, '_> {
         match &stmt.kind {
             ast::StmtKind::Block(block) => self.block(block),
             _ => {
-                let mut out = Vec::new();
+                let mut out = Vec::with_capacity(1);
                 self.statement(stmt, &mut out);
                 out
             }
@@ -65,23 +66,23 @@ impl Body<'_, '_> {
                 then: self.branch(then),
                 otherwise: otherwise.as_deref().map_or(Vec::new(), |stmt| self.branch(stmt)),
             },
-            ast::StmtKind::While { condition, body } => StmtKind::Loop {
-                init: None,
-                condition: Some(self.long(condition)),
-                step: None,
-                body: self.loop_body(body),
-            },
+            ast::StmtKind::While { condition, body } => {
+                let condition = Some(self.long(condition));
+                let body = self.loop_body(body);
+                StmtKind::Loop(Box::new(Loop { init: None, condition, step: None, body }))
+            }
             ast::StmtKind::For { init, condition, step, body } => {
                 let init = init.as_ref().map(|expr| self.clause(expr));
                 let condition = condition.as_ref().map(|expr| self.long(expr));
                 let step = step.as_ref().map(|expr| self.clause(expr));
-                StmtKind::Loop { init, condition, step, body: self.loop_body(body) }
+                let body = self.loop_body(body);
+                StmtKind::Loop(Box::new(Loop { init, condition, step, body }))
             }
             ast::StmtKind::Foreach(foreach) => match self.foreach(foreach, span) {
                 Some(kind) => kind,
                 None => return,
             },
-            ast::StmtKind::Return(value) => match self.return_(value.as_ref(), span) {
+            ast::StmtKind::Return(value) => match self.return_(value.as_deref(), span) {
                 Some(kind) => kind,
                 None => return,
             },
@@ -100,9 +101,7 @@ impl Body<'_, '_> {
             }
             ast::StmtKind::Break => StmtKind::Break,
             ast::StmtKind::Continue => StmtKind::Continue,
-            ast::StmtKind::Try { body, variable, handler } => {
-                self.try_(body, variable.as_ref(), handler)
-            }
+            ast::StmtKind::Try(watched) => self.try_(watched),
         };
         out.push(Stmt { kind, span });
     }
@@ -143,7 +142,7 @@ impl Body<'_, '_> {
     fn embedded_statement(&mut self, code: &str, span: Span) -> StmtKind {
         self.check_guru(span);
         let claims = crate::embedded::claims(code);
-        StmtKind::EmbeddedC(self.cx.embedded(code, &claims, span, self.file))
+        StmtKind::EmbeddedC(Box::new(self.cx.embedded(code, &claims, span, self.file)))
     }
 
     fn return_(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<StmtKind> {
@@ -211,9 +210,9 @@ impl Body<'_, '_> {
         Some(StmtKind::Delete(place))
     }
 
-    fn try_(&mut self, body: &Block, variable: Option<&Ident>, handler: &Block) -> StmtKind {
-        let body = self.block(body);
-        let (message, assign) = match variable {
+    fn try_(&mut self, watched: &ast::Try) -> StmtKind {
+        let body = self.block(&watched.body);
+        let (message, assign) = match &watched.variable {
             Some(variable) => {
                 let (local, var, assign) = self.receiver(variable);
                 if let Err(conflict) = self.cx.types.require(var, Kind::Str, variable.span) {
@@ -228,7 +227,7 @@ impl Body<'_, '_> {
             None => (None, None),
         };
         let mut catch: Vec<Stmt> = assign.into_iter().collect();
-        catch.extend(self.block(handler));
+        catch.extend(self.block(&watched.handler));
         StmtKind::Try { body, message, catch }
     }
 
@@ -363,7 +362,8 @@ impl Body<'_, '_> {
             self.cx.error(histogram.span, "buckets cannot be sorted by their values", label);
         }
         let descending = sort.is_some_and(|sort| sort.descending);
-        Some(StmtKind::ForeachBucket { index, place: place?, descending, limit, body })
+        let buckets = ForeachBucket { index, place: place?, descending, limit, body };
+        Some(StmtKind::ForeachBucket(Box::new(buckets)))
     }
 }
 

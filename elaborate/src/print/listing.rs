@@ -51,9 +51,8 @@ fn used_globals(program: &Program) -> Vec<bool> {
             },
             Node::Stmt(stmt) => match &stmt.kind {
                 StmtKind::Foreach(foreach) => Some(foreach.array),
-                StmtKind::ForeachBucket { place, .. } | StmtKind::Delete(Place::Global(place)) => {
-                    Some(place.global)
-                }
+                StmtKind::ForeachBucket(buckets) => Some(buckets.place.global),
+                StmtKind::Delete(Place::Global(place)) => Some(place.global),
                 StmtKind::Clear(array) | StmtKind::ClearSlice { array, .. } => Some(*array),
                 _ => None,
             },

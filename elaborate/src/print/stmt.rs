@@ -1,7 +1,7 @@
 //! Statements as text.
 
 use super::{Locals, Printer};
-use crate::program::{Foreach, Sort, SortBy, Stmt, StmtKind};
+use crate::program::{Foreach, ForeachBucket, Loop, Sort, SortBy, Stmt, StmtKind};
 
 impl Printer<'_> {
     pub(super) fn body(&mut self, body: &[Stmt], locals: Locals<'_>) {
@@ -40,7 +40,8 @@ impl Printer<'_> {
                 }
                 self.line("}");
             }
-            StmtKind::Loop { init, condition, step, body } => {
+            StmtKind::Loop(each) => {
+                let Loop { init, condition, step, body } = &**each;
                 let clause = |expr: &Option<_>| {
                     expr.as_ref().map_or(String::new(), |expr| self.expr(expr, locals))
                 };
@@ -56,7 +57,8 @@ impl Printer<'_> {
                 let head = self.foreach_head(foreach, locals);
                 self.nested(&head, &foreach.body, locals);
             }
-            StmtKind::ForeachBucket { index, place, descending, limit, body } => {
+            StmtKind::ForeachBucket(buckets) => {
+                let ForeachBucket { index, place, descending, limit, body } = &**buckets;
                 let sign = if *descending { "-" } else { "" };
                 let limit = limit
                     .as_ref()

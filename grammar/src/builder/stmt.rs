@@ -4,14 +4,14 @@ use super::{Builder, Deep, E, Index, MAX_DEPTH};
 use crate::ast::*;
 use crate::diagnostic::Diagnostic;
 
-pub(crate) type S = Deep<Box<Stmt>>;
+pub(crate) type S = Deep<Stmt>;
 
 /// A variable of a `foreach`, whether it sorts in descending order, and the token behind its name.
 pub(crate) type KeyVar = Box<(Ident, Option<bool>, Index)>;
 
 impl Builder<'_> {
     pub(crate) fn statement(&self, kind: StmtKind, l: Index, r: Index) -> S {
-        Deep::leaf(Box::new(Stmt { kind, span: self.span(l, r) }))
+        Deep::leaf(Stmt { kind, span: self.span(l, r) })
     }
 
     /// A statement above others, the highest of which has this depth.
@@ -19,9 +19,9 @@ impl Builder<'_> {
         let span = self.span(l, r);
         if children >= MAX_DEPTH {
             self.too_deep(span);
-            return Deep::leaf(Box::new(Stmt { kind: StmtKind::Null, span }));
+            return Deep::leaf(Stmt { kind: StmtKind::Null, span });
         }
-        Deep { node: Box::new(Stmt { kind, span }), depth: children + 1 }
+        Deep { node: Stmt { kind, span }, depth: children + 1 }
     }
 
     pub(crate) fn no_statements(&self) -> Deep<Vec<Stmt>> {
@@ -29,7 +29,7 @@ impl Builder<'_> {
     }
 
     pub(crate) fn append(&self, mut list: Deep<Vec<Stmt>>, statement: S) -> Deep<Vec<Stmt>> {
-        list.node.push(*statement.node);
+        list.node.push(statement.node);
         list.depth = list.depth.max(statement.depth);
         list
     }
@@ -44,28 +44,23 @@ impl Builder<'_> {
     }
 
     pub(crate) fn expression_statement(&self, e: E, l: Index, r: Index) -> S {
-        self.nest_statement(StmtKind::Expr(*e.node), e.depth, l, r)
+        self.nest_statement(StmtKind::Expr(e.node), e.depth, l, r)
     }
 
     pub(crate) fn if_(&self, condition: E, then: S, otherwise: Option<S>, l: Index, r: Index) -> S {
         let mut depth = condition.depth.max(then.depth);
         let otherwise = otherwise.map(|statement| {
             depth = depth.max(statement.depth);
-            statement.node
+            Box::new(statement.node)
         });
-        let then = then.node;
-        self.nest_statement(
-            StmtKind::If { condition: *condition.node, then, otherwise },
-            depth,
-            l,
-            r,
-        )
+        let (condition, then) = (condition.node, Box::new(then.node));
+        self.nest_statement(StmtKind::If { condition, then, otherwise }, depth, l, r)
     }
 
     pub(crate) fn while_(&self, condition: E, body: S, l: Index, r: Index) -> S {
         let depth = condition.depth.max(body.depth);
-        let body = body.node;
-        self.nest_statement(StmtKind::While { condition: *condition.node, body }, depth, l, r)
+        let (condition, body) = (condition.node, Box::new(body.node));
+        self.nest_statement(StmtKind::While { condition, body }, depth, l, r)
     }
 
     pub(crate) fn for_(
@@ -81,11 +76,11 @@ impl Builder<'_> {
         let mut take = |e: Option<E>| {
             e.map(|e| {
                 depth = depth.max(e.depth);
-                *e.node
+                e.node
             })
         };
         let (init, condition, step) = (take(init), take(condition), take(step));
-        let body = body.node;
+        let body = Box::new(body.node);
         self.nest_statement(StmtKind::For { init, condition, step, body }, depth, l, r)
     }
 
@@ -112,7 +107,7 @@ impl Builder<'_> {
             slice: slice.map(|slice| slice.node),
             sort,
             limit: limit.map(|limit| *limit.node),
-            body: *body.node,
+            body: body.node,
         };
         self.nest_statement(StmtKind::Foreach(Box::new(foreach)), depth, l, r)
     }
@@ -150,11 +145,11 @@ impl Builder<'_> {
     pub(crate) fn return_(&self, value: Option<E>, l: Index, r: Index) -> S {
         self.returns.borrow_mut().push(self.token_span(l));
         let depth = value.as_ref().map_or(0, |value| value.depth);
-        self.nest_statement(StmtKind::Return(value.map(|value| *value.node)), depth, l, r)
+        self.nest_statement(StmtKind::Return(value.map(|value| value.node)), depth, l, r)
     }
 
     pub(crate) fn delete(&self, target: E, l: Index, r: Index) -> S {
-        self.nest_statement(StmtKind::Delete(*target.node), target.depth, l, r)
+        self.nest_statement(StmtKind::Delete(target.node), target.depth, l, r)
     }
 
     pub(crate) fn try_(
@@ -166,7 +161,7 @@ impl Builder<'_> {
         r: Index,
     ) -> S {
         let depth = body.depth.max(handler.depth);
-        let kind = StmtKind::Try { body: body.node, variable, handler: handler.node };
-        self.nest_statement(kind, depth, l, r)
+        let watched = Try { body: body.node, variable, handler: handler.node };
+        self.nest_statement(StmtKind::Try(Box::new(watched)), depth, l, r)
     }
 }
