@@ -11,7 +11,8 @@ use crate::suggest::did_you_mean;
 use crate::types::{Conflict, Kind, TypeVar, Types};
 use crate::{Options, walk};
 use id_arena::Arena;
-use std::collections::{HashMap, HashSet, VecDeque};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 use xlate_grammar::ast::{self, FunctionBody};
 use xlate_grammar::{Diagnostic, Span, has_errors};
 
@@ -71,11 +72,11 @@ pub(crate) struct Context<'a> {
     pub(crate) incomplete: bool,
     /// Functions whose bodies are still to be elaborated.
     pub(crate) queue: VecDeque<FunctionId>,
-    global_ids: HashMap<GlobalDecl, GlobalId>,
-    function_ids: HashMap<FunctionDecl, FunctionId>,
-    global_names: HashSet<String>,
-    function_names: HashSet<String>,
-    regexes: HashMap<Vec<u8>, RegexId>,
+    global_ids: FxHashMap<GlobalDecl, GlobalId>,
+    function_ids: FxHashMap<FunctionDecl, FunctionId>,
+    global_names: FxHashSet<String>,
+    function_names: FxHashSet<String>,
+    regexes: FxHashMap<Vec<u8>, RegexId>,
 }
 
 impl<'a> Context<'a> {
@@ -98,11 +99,11 @@ impl<'a> Context<'a> {
             functions: Vec::new(),
             handler_locals: Vec::new(),
             queue: VecDeque::new(),
-            global_ids: HashMap::new(),
-            function_ids: HashMap::new(),
-            global_names: HashSet::new(),
-            function_names: HashSet::new(),
-            regexes: HashMap::new(),
+            global_ids: FxHashMap::default(),
+            function_ids: FxHashMap::default(),
+            global_names: FxHashSet::default(),
+            function_names: FxHashSet::default(),
+            regexes: FxHashMap::default(),
         }
     }
 
@@ -414,7 +415,7 @@ pub(crate) fn count_keys(arity: usize) -> String {
 }
 
 /// The name, or if it is taken the name with a number.
-fn unique(taken: &mut HashSet<String>, name: &str) -> String {
+fn unique(taken: &mut FxHashSet<String>, name: &str) -> String {
     let mut candidate = name.to_string();
     let mut number = 1;
     while !taken.insert(candidate.clone()) {

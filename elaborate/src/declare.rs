@@ -1,6 +1,6 @@
 //! What the files of a run declare, and which declaration a name means.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use xlate_grammar::Diagnostic;
 use xlate_grammar::ast::{
     Alias, EmbeddedC, Expr, File, FlatPoint, Function, FunctionBody, Functor, GlobalVariable, Item,
@@ -56,10 +56,10 @@ pub(crate) struct Declarations<'a> {
     pub(crate) aliases: Vec<AliasName<'a>>,
     pub(crate) probes: Vec<(&'a Probe, FileIndex)>,
     pub(crate) embedded: Vec<(&'a EmbeddedC, FileIndex)>,
-    globals_by_name: HashMap<&'a str, Vec<GlobalDecl>>,
-    functions_by_name: HashMap<&'a str, Vec<FunctionDecl>>,
+    globals_by_name: FxHashMap<&'a str, Vec<GlobalDecl>>,
+    functions_by_name: FxHashMap<&'a str, Vec<FunctionDecl>>,
     /// Positions in `aliases` by the first component of the name.
-    aliases_by_name: HashMap<String, Vec<usize>>,
+    aliases_by_name: FxHashMap<String, Vec<usize>>,
 }
 
 impl<'a> Declarations<'a> {

@@ -15,7 +15,7 @@ use crate::settings;
 use crate::types::Kind;
 use crate::{Options, display, iteration, unread};
 use id_arena::Arena;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::mem;
 use xlate_grammar::ast::{self, Block, File, FunctionBody};
 use xlate_grammar::{Diagnostic, Severity, Span, has_errors};
@@ -163,7 +163,7 @@ impl<'a> Context<'a> {
             function: None,
             locals: Arena::new(),
             states: Vec::new(),
-            names: HashMap::new(),
+            names: FxHashMap::default(),
             loops: 0,
             probe_body: None,
             only_globals: false,

@@ -6,8 +6,9 @@
 use crate::folder::script_files;
 use crate::scan::{self, Names};
 use crate::walk::{self, Node};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 use xlate_grammar::Diagnostic;
@@ -128,46 +129,55 @@ pub(crate) fn gather(
     for script in scripts {
         gatherer.file(script, true);
     }
-    while let Some(name) = gatherer.wanted.queue.pop() {
-        gatherer.need(&name, load, diagnostics);
+    while let Some((kind, name)) = gatherer.wanted.queue.pop() {
+        gatherer.need(kind, &name, load, diagnostics);
     }
     // In the order of the library, whatever order they were asked for in.
     gatherer.files.into_values().collect()
 }
 
-/// Something that the library may define.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Name {
-    Function(String),
-    Global(String),
-    /// First component of an alias, possibly with wildcards.
-    Alias(String),
+/// What the library may define by a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Function,
+    Global,
+    /// The name is the first component, possibly with wildcards.
+    Alias,
 }
 
 #[derive(Default)]
 struct Wanted {
-    queue: Vec<Name>,
-    seen: HashSet<Name>,
+    queue: Vec<(Kind, String)>,
+    functions: FxHashSet<String>,
+    globals: FxHashSet<String>,
+    aliases: FxHashSet<String>,
 }
 
 impl Wanted {
-    fn add(&mut self, name: Name) {
-        if self.seen.insert(name.clone()) {
-            self.queue.push(name);
+    fn add(&mut self, kind: Kind, name: &str) {
+        let seen = match kind {
+            Kind::Function => &mut self.functions,
+            Kind::Global => &mut self.globals,
+            Kind::Alias => &mut self.aliases,
+        };
+        // Most names come up again and again.
+        if !seen.contains(name) {
+            seen.insert(name.to_owned());
+            self.queue.push((kind, name.to_owned()));
         }
     }
 }
 
+#[derive(Default)]
 struct Index<'a> {
-    functions: HashMap<&'a str, Vec<usize>>,
-    globals: HashMap<&'a str, Vec<usize>>,
-    aliases: HashMap<&'a str, Vec<usize>>,
+    functions: FxHashMap<&'a str, Vec<usize>>,
+    globals: FxHashMap<&'a str, Vec<usize>>,
+    aliases: FxHashMap<&'a str, Vec<usize>>,
 }
 
 impl<'a> Index<'a> {
     fn new(library: &'a Library) -> Self {
-        let mut index =
-            Index { functions: HashMap::new(), globals: HashMap::new(), aliases: HashMap::new() };
+        let mut index = Index::default();
         for (at, names) in library.names.iter().enumerate() {
             for (list, map) in [
                 (&names.functions, &mut index.functions),
@@ -182,16 +192,14 @@ impl<'a> Index<'a> {
         index
     }
 
-    fn files(&self, name: &Name) -> Vec<usize> {
-        let of = |map: &HashMap<&str, Vec<usize>>, name: &str| {
-            map.get(name).cloned().unwrap_or_default()
-        };
-        match name {
-            Name::Function(name) => of(&self.functions, name),
-            Name::Global(name) => of(&self.globals, name),
-            Name::Alias(name) if !name.contains('*') => of(&self.aliases, name),
-            Name::Alias(pattern) => {
-                let matching = self.aliases.iter().filter(|(name, _)| glob(pattern, name));
+    fn files(&self, kind: Kind, name: &str) -> Vec<usize> {
+        let of = |map: &FxHashMap<&str, Vec<usize>>| map.get(name).cloned().unwrap_or_default();
+        match kind {
+            Kind::Function => of(&self.functions),
+            Kind::Global => of(&self.globals),
+            Kind::Alias if !name.contains('*') => of(&self.aliases),
+            Kind::Alias => {
+                let matching = self.aliases.iter().filter(|(alias, _)| glob(name, alias));
                 matching.flat_map(|(_, files)| files.iter().copied()).collect()
             }
         }
@@ -224,7 +232,7 @@ pub(crate) fn glob(pattern: &str, name: &str) -> bool {
 }
 
 /// Functions of the scripts that never hand over to an overload: name and number of parameters.
-fn own_functions(scripts: &[File]) -> HashSet<(&str, usize)> {
+fn own_functions(scripts: &[File]) -> FxHashSet<(&str, usize)> {
     let functions = scripts.iter().flat_map(|script| &script.items).filter_map(|item| match item {
         Item::Function(function) => Some(function),
         _ => None,
@@ -244,12 +252,18 @@ struct Gatherer<'a> {
     /// The files that are parsed, by their place in the library.
     files: BTreeMap<usize, File>,
     wanted: Wanted,
-    own: HashSet<(&'a str, usize)>,
+    own: FxHashSet<(&'a str, usize)>,
 }
 
 impl Gatherer<'_> {
-    fn need(&mut self, name: &Name, load: &mut Load<'_>, diagnostics: &mut Vec<Diagnostic>) {
-        let mut defining = self.index.files(name);
+    fn need(
+        &mut self,
+        kind: Kind,
+        wanted: &str,
+        load: &mut Load<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let mut defining = self.index.files(kind, wanted);
         defining.sort_unstable();
         defining.dedup();
         for at in &defining {
@@ -265,12 +279,12 @@ impl Gatherer<'_> {
         let files = std::mem::take(&mut self.files);
         let items = defining.iter().filter_map(|at| files.get(at)).flat_map(|file| &file.items);
         for item in items {
-            match (item, name) {
-                (Item::Function(function), Name::Function(name)) if function.name.name == *name => {
+            match (item, kind) {
+                (Item::Function(function), Kind::Function) if function.name.name == wanted => {
                     self.function(function);
                 }
-                (Item::Alias(alias), Name::Alias(pattern))
-                    if first_components(&alias.name).iter().any(|first| glob(pattern, first)) =>
+                (Item::Alias(alias), Kind::Alias)
+                    if first_components(&alias.name).iter().any(|first| glob(wanted, first)) =>
                 {
                     self.points(&alias.points);
                     for block in alias.prologue.iter().chain(&alias.epilogue) {
@@ -314,9 +328,9 @@ impl Gatherer<'_> {
         for point in points {
             for first in first_components(point) {
                 if first == "oneshot" {
-                    self.wanted.add(Name::Function("exit".into()));
+                    self.wanted.add(Kind::Function, "exit");
                 }
-                self.wanted.add(Name::Alias(first));
+                self.wanted.add(Kind::Alias, first);
             }
             self.conditions(point);
         }
@@ -343,21 +357,21 @@ impl Gatherer<'_> {
             Node::Expr(Expr { kind: ExprKind::Call { name, args }, .. })
                 if !self.own.contains(&(name.name.as_str(), args.len())) =>
             {
-                self.wanted.add(Name::Function(name.name.clone()));
+                self.wanted.add(Kind::Function, &name.name);
             }
             Node::Expr(Expr { kind: ExprKind::Name(name), .. }) => {
-                self.wanted.add(Name::Global(name.clone()));
+                self.wanted.add(Kind::Global, name);
             }
-            Node::Array(name) => self.wanted.add(Name::Global(name.into())),
+            Node::Array(name) => self.wanted.add(Kind::Global, name),
             _ => {}
         }
     }
 }
 
 /// The first components that a probe point can have.
-fn first_components(point: &ProbePoint) -> Vec<String> {
+fn first_components(point: &ProbePoint) -> Vec<&str> {
     match point.components.first() {
-        Some(Component::Functor(functor)) => vec![functor.name.name.clone()],
+        Some(Component::Functor(functor)) => vec![&functor.name.name],
         Some(Component::Alternatives { points, .. }) => {
             points.iter().flat_map(first_components).collect()
         }

@@ -19,7 +19,7 @@ use crate::program::{Expr, ExprKind, FunctionId, GlobalId, Literal, Local, Local
 use crate::suggest::did_you_mean;
 use crate::types::{Kind, TypeVar};
 use id_arena::Arena;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use xlate_grammar::Span;
 use xlate_grammar::ast::{self, Block};
 
@@ -32,7 +32,7 @@ pub(crate) struct Body<'e, 'a> {
     pub(crate) function: Option<FunctionId>,
     pub(crate) locals: Arena<Local>,
     pub(crate) states: Vec<LocalState>,
-    pub(crate) names: HashMap<String, LocalId>,
+    pub(crate) names: FxHashMap<String, LocalId>,
     /// Loops around the statement.
     pub(crate) loops: usize,
     /// The probe's own body, which `@probewrite` asks about.
