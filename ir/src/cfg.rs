@@ -9,6 +9,38 @@ use crate::module::Body;
 /// Few blocks have more than two neighbours.
 type Blocks = SmallVec<[Block; 2]>;
 
+/// What is known of the ways through a body, until one of them changes.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    /// The control-flow graph.
+    pub cfg: Cfg,
+    /// Its dominators.
+    pub dominators: Dominators,
+    /// Its loops.
+    pub loops: Loops,
+}
+
+impl Graph {
+    /// The graph of a body.
+    pub fn of(body: &Body) -> Graph {
+        let cfg = Cfg::of(body);
+        let dominators = Dominators::of(&cfg);
+        let loops = Loops::of(&cfg, &dominators);
+        Graph { cfg, dominators, loops }
+    }
+
+    /// Whether it is the graph of a body, as it is now.
+    pub fn is_of(&self, body: &Body) -> bool {
+        let same_edges = |&block: &Block| {
+            let calls = body.blocks[block].terminator.successors();
+            calls.map(|call| call.block).eq(self.cfg.successors(block).iter().copied())
+        };
+        self.cfg.successors.len() == body.blocks.len()
+            && self.cfg.order[0] == body.entry()
+            && body.layout.iter().all(same_edges)
+    }
+}
+
 /// The control-flow graph of a body: what can be reached from the entry.
 #[derive(Clone, Debug)]
 pub struct Cfg {

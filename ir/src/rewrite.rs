@@ -43,10 +43,12 @@ impl Replacements {
         self.count == 0
     }
 
-    /// Replaces all operands in a body, and hands names on to values that have none.
-    pub fn apply(&self, body: &mut Body) {
+    /// Replaces all operands in a body, and hands names on to values that have none. Gives whether
+    /// what a block ends with uses another value now.
+    pub fn apply(&self, body: &mut Body) -> bool {
+        let mut ends = false;
         if self.is_empty() {
-            return;
+            return ends;
         }
         for index in 0..self.to.len() {
             let old = Value::from_index(index);
@@ -60,8 +62,12 @@ impl Replacements {
                 body.insts[inst].op.for_each_operand_mut(|value| *value = self.resolve(*value));
             }
             let terminator = &mut body.blocks[block].terminator;
-            terminator.for_each_operand_mut(|value| *value = self.resolve(*value));
+            terminator.for_each_operand_mut(|value| {
+                let old = std::mem::replace(value, self.resolve(*value));
+                ends |= old != *value;
+            });
         }
+        ends
     }
 }
 

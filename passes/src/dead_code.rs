@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::instructions::{FetchOp, Op, Terminator, UpdateOp};
 
+use crate::changes::Changes;
 use crate::manager::BodyContext;
 
 /// What defines a value.
@@ -20,10 +21,11 @@ enum Definition {
 }
 
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let unreachable = cx.body.remove_unreachable();
     let live = live_values(cx);
     let mut dropped = 0;
+    let mut changes = Changes::empty();
     for block in cx.body.layout.clone() {
         let data = &cx.body.blocks[block];
         let tried = is_tried(&data.terminator);
@@ -35,8 +37,15 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
             .map(|(index, &inst)| (tried && index + 1 == last) || is_needed(cx, inst, &live))
             .collect();
         let mut kept = keep.iter();
-        cx.body.blocks[block].insts.retain(|_| kept.next().copied().unwrap_or(true));
-        dropped += keep.iter().filter(|kept| !**kept).count();
+        let insts = &mut cx.body.blocks[block].insts;
+        insts.retain(|_| kept.next().copied().unwrap_or(true));
+        if insts.len() < keep.len() {
+            dropped += keep.len() - insts.len();
+            changes |= Changes::DROPPED;
+            if insts.is_empty() {
+                changes |= Changes::EMPTIED;
+            }
+        }
     }
     let unfetched = drop_fetches(cx, &live);
     let params = drop_params(cx, &live);
@@ -46,7 +55,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
     cx.log.count("unreachable blocks dropped", unreachable);
     cx.log.count("locks dropped", locks);
     cx.log.count("values not fetched", unfetched);
-    dropped + params + unreachable + locks + unfetched > 0
+    changes | Changes::any(params + unreachable + locks + unfetched > 0)
 }
 
 fn is_tried(terminator: &Terminator) -> bool {

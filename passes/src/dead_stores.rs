@@ -5,11 +5,11 @@
 //! between and without an error or limit that could end the handler there: a raise keeps the stores
 //! before it.
 
-use xlate_ir::cfg::Cfg;
 use xlate_ir::entities::{Block, Entity, Inst};
 use xlate_ir::global_set::GlobalSet;
 use xlate_ir::instructions::{Op, Terminator};
 
+use crate::changes::Changes;
 use crate::manager::BodyContext;
 
 /// Globals that are overwritten on all paths from a point; `None` before anything is known, which is
@@ -17,11 +17,12 @@ use crate::manager::BodyContext;
 type Overwritten = Option<GlobalSet>;
 
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     if !stores_twice(cx) {
-        return false;
+        return Changes::empty();
     }
-    let cfg = Cfg::of(cx.body);
+    let graph = cx.graph();
+    let cfg = &graph.cfg;
     let mut at_start: Vec<Overwritten> = vec![None; cx.body.blocks.len()];
     let mut changed = true;
     while changed {
@@ -48,7 +49,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
         }
     }
     cx.log.count("stores dropped", dropped);
-    dropped > 0
+    Changes::any(dropped > 0)
 }
 
 /// Whether there are two stores to one scalar. A store alone is overwritten by nothing, or by itself in

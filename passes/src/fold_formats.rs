@@ -12,6 +12,7 @@ use xlate_ir::module::{Body, ValueData};
 use xlate_ir::render::convert;
 use xlate_ir::types::{Const, Type};
 
+use crate::changes::Changes;
 use crate::duplicates::literal_definitions;
 use crate::manager::BodyContext;
 
@@ -19,7 +20,7 @@ use crate::manager::BodyContext;
 const MOST_BYTES: usize = 64;
 
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let longest = cx.module.limits.longest_string() as usize;
     let definitions = literal_definitions(cx.body);
     let mut folded = 0;
@@ -47,7 +48,10 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
         }
     }
     cx.log.count("formats folded", folded);
-    folded > 0
+    if folded == 0 {
+        return Changes::empty();
+    }
+    Changes::OPERATIONS | Changes::OPERANDS | Changes::DROPPED | Changes::EFFECTS
 }
 
 /// An argument of the new format.

@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
-use xlate_ir::cfg::{Cfg, Dominators, Loops};
+use xlate_ir::cfg::{Graph, Loops};
 use xlate_ir::effects::{Effects, Invariance};
 use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::instructions::{BinaryOp, CompareOp, Op, Terminator};
@@ -22,6 +22,7 @@ use xlate_ir::module::Body;
 use xlate_ir::rewrite::Replacements;
 use xlate_ir::types::{Pos, Type};
 
+use crate::changes::Changes;
 use crate::manager::BodyContext;
 use crate::remarks::RemarkKind;
 
@@ -40,42 +41,45 @@ impl Memory {
 }
 
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
-    let cfg = Cfg::of(cx.body);
-    let dominators = Dominators::of(&cfg);
-    let loops = Loops::of(&cfg, &dominators);
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
+    let graph = cx.graph();
     let written_in_loops =
-        if loops.loops.is_empty() { Vec::new() } else { written_in_loops(cx, &loops) };
+        if graph.loops.loops.is_empty() { Vec::new() } else { written_in_loops(cx, &graph.loops) };
     let mut numbering = Numbering {
         replacements: Replacements::new(cx.body),
+        constant: vec![false; cx.body.values.len()],
         pure: FxHashMap::with_capacity_and_hasher(cx.body.insts.len(), FxBuildHasher),
         outs: vec![None; cx.body.blocks.len()],
-        cfg,
-        dominators,
+        graph: graph.clone(),
         written_in_loops,
+        changes: Changes::empty(),
         merged: 0,
         stores_dropped: 0,
     };
-    for block in numbering.cfg.reverse_postorder().to_vec() {
+    for &block in graph.cfg.reverse_postorder() {
         numbering.visit(cx, block);
     }
-    let Numbering { replacements, merged, stores_dropped, .. } = numbering;
-    replacements.apply(cx.body);
+    let Numbering { replacements, mut changes, merged, stores_dropped, .. } = numbering;
+    if replacements.apply(cx.body) {
+        changes |= Changes::ENDS;
+    }
     cx.log.count("instructions merged", merged);
     cx.log.count("stores of what is there dropped", stores_dropped);
-    merged + stores_dropped > 0
+    changes
 }
 
 struct Numbering {
     replacements: Replacements,
+    /// By value: whether `const` makes it.
+    constant: Vec<bool>,
     /// Results that depend on operands only, with the block that they are available from.
     pure: FxHashMap<Op, SmallVec<[(Block, Value); 1]>>,
     /// By block: memory at its end, for the first edge and for the others (of a `try`).
     outs: Vec<Option<(Memory, Memory)>>,
-    cfg: Cfg,
-    dominators: Dominators,
+    graph: Rc<Graph>,
     /// By loop header: what the loop may write. Empty if there are no loops.
     written_in_loops: Vec<Effects>,
+    changes: Changes,
     merged: usize,
     stores_dropped: usize,
 }
@@ -139,7 +143,11 @@ impl Numbering {
                 kept.push(inst);
             } else if tried && let Terminator::Try(normal, _) = &cx.body.blocks[block].terminator {
                 cx.body.blocks[block].terminator = Terminator::Jump(normal.clone());
+                self.changes |= Changes::GRAPH;
             }
+        }
+        if kept.is_empty() && last > 0 {
+            self.changes |= Changes::EMPTIED;
         }
         // Where the last instruction raised, it gave no result; what it wrote may be written.
         let mut raised = before_last.unwrap_or_default();
@@ -151,9 +159,9 @@ impl Numbering {
     fn memory_at_start(&self, cx: &BodyContext<'_>, block: Block) -> Memory {
         let mut memory: Option<Memory> = None;
         let mut loops_back = false;
-        for &from in self.cfg.predecessors(block) {
+        for &from in self.graph.cfg.predecessors(block) {
             let Some((normal, raised)) = &self.outs[from.index()] else {
-                if !self.dominators.dominates(block, from) {
+                if !self.graph.dominators.dominates(block, from) {
                     return Memory::default();
                 }
                 loops_back = true;
@@ -200,6 +208,7 @@ impl Numbering {
             let (load, value) = (Op::Load(place.clone()), *value);
             if place.keys.is_empty() && memory.find(&load) == Some(value) {
                 self.stores_dropped += 1;
+                self.changes |= Changes::EFFECTS | Changes::DROPPED;
                 let name = &cx.module.globals[place.global].name;
                 let message = format!("`{name}` is not stored here: it has this value already");
                 cx.log.applied(data.pos, message);
@@ -211,6 +220,8 @@ impl Numbering {
         }
         self.forget(cx, memory, &effects);
         let Some(result) = data.result.filter(|_| is_function(&effects)) else { return true };
+        let is_constant = matches!(data.op, Op::Const(_));
+        self.constant[result.index()] = is_constant;
         let key = canonical(data.op.clone());
         let known =
             if effects.reads.is_empty() { self.available(&key, block) } else { memory.find(&key) };
@@ -219,6 +230,13 @@ impl Numbering {
             narrow(cx.body, value, cx.body.type_of(result));
             self.replacements.insert(result, value);
             self.merged += 1;
+            self.changes |= Changes::OPERANDS | Changes::DROPPED;
+            if !is_constant && self.constant[value.index()] {
+                self.changes |= Changes::CONSTANTS;
+            }
+            if effects.raises {
+                self.changes |= Changes::EFFECTS;
+            }
             return false;
         }
         if !effects.reads.is_empty() {
@@ -255,7 +273,10 @@ impl Numbering {
     /// The result of an operation on every path to a block.
     fn available(&self, key: &Op, block: Block) -> Option<Value> {
         let known = self.pure.get(key)?;
-        known.iter().find(|(from, _)| self.dominators.dominates(*from, block)).map(|(_, v)| *v)
+        known
+            .iter()
+            .find(|(from, _)| self.graph.dominators.dominates(*from, block))
+            .map(|(_, v)| *v)
     }
 
     /// The block from which on a result is available: where it may raise, the one that only its
@@ -263,7 +284,7 @@ impl Numbering {
     fn available_from(&self, cx: &BodyContext<'_>, block: Block, tried: bool) -> Option<Block> {
         match &cx.body.blocks[block].terminator {
             Terminator::Try(normal, _) if tried => {
-                let alone = self.cfg.predecessors(normal.block).len() == 1;
+                let alone = self.graph.cfg.predecessors(normal.block).len() == 1;
                 alone.then_some(normal.block)
             }
             _ => Some(block),

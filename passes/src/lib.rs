@@ -3,6 +3,7 @@
 //! [`manager::run`] takes a module through a [`pipeline::Pipeline`]; [`registry::PASSES`] lists the
 //! passes, one file each. What passes did and could not do comes back as data, [`remarks::Remark`].
 
+pub mod changes;
 pub mod manager;
 pub mod pipeline;
 pub mod registry;

@@ -5,30 +5,30 @@
 //! is moved may be computed where it was not before; it is cheap and cannot fail. What cannot fail
 //! only because of a branch before it stays behind that.
 
-use xlate_ir::cfg::{Cfg, Dominators, Loop, Loops};
+use xlate_ir::cfg::Loop;
 use xlate_ir::effects::{Effects, Invariance};
 use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::instructions::{BlockCall, Op, Terminator};
 use xlate_ir::module::Body;
 
+use crate::changes::Changes;
 use crate::manager::BodyContext;
 
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let mut total = 0;
     // The loops are found anew after each that something has left: there may be a new block in front
     // of it, which is in the loop around it.
     loop {
-        let cfg = Cfg::of(cx.body);
-        let loops = Loops::of(&cfg, &Dominators::of(&cfg));
-        let mut moves = loops.loops.iter().rev().map(|natural| hoist(cx, natural));
+        let graph = cx.graph();
+        let mut moves = graph.loops.loops.iter().rev().map(|natural| hoist(cx, natural));
         match moves.find(|moved| *moved > 0) {
             Some(moved) => total += moved,
             None => break,
         }
     }
     cx.log.count("instructions moved", total);
-    total > 0
+    Changes::any(total > 0)
 }
 
 /// Moves what it can out of one loop.

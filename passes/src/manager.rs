@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
+use xlate_ir::cfg::Graph;
 use xlate_ir::effects::Summaries;
 use xlate_ir::entities::{Function, Handler};
 use xlate_ir::module::{Body, FunctionCode, Module};
 use xlate_ir::verifier::{VerifierError, verify};
 
+use crate::changes::Changes;
 use crate::pipeline::{Pipeline, Step};
-use crate::registry::{Pass, Run};
+use crate::registry::{PASSES, Pass, Run};
 use crate::remarks::{Log, Remark};
 
 /// Whose body a pass works on.
@@ -33,8 +36,20 @@ pub struct BodyContext<'a> {
     pub body: &'a mut Body,
     /// Whose body it is.
     pub owner: Owner,
+    /// What others have changed since the pass has last run on it; all kinds if it has not.
+    pub since: Changes,
+    /// The graph of the body when it was last asked for.
+    graph: &'a mut Option<Rc<Graph>>,
     /// Where remarks and counters go.
     pub log: &'a mut Log,
+}
+
+impl BodyContext<'_> {
+    /// The graph of the body as it is: the last one if no edge has changed since.
+    pub fn graph(&mut self) -> Rc<Graph> {
+        let known = self.graph.take().filter(|graph| graph.is_of(self.body));
+        self.graph.insert(known.unwrap_or_else(|| Rc::new(Graph::of(self.body)))).clone()
+    }
 }
 
 /// What a pass over a module works with.
@@ -53,11 +68,13 @@ pub struct Options {
     /// Run no more than this many steps, where a step is one pass on one body or, for a pass over the
     /// module, on the module. Passes that come later are skipped.
     pub bisect_limit: Option<u64>,
+    /// Run passes wherever anything has changed, and not only where something wakes them.
+    pub always_awake: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { verify_each: cfg!(debug_assertions), bisect_limit: None }
+        Options { verify_each: cfg!(debug_assertions), bisect_limit: None, always_awake: false }
     }
 }
 
@@ -139,9 +156,9 @@ pub fn run(
         log: Log::default(),
         report: Report::default(),
         steps_run: 0,
-        versions: FxHashMap::default(),
-        module_version: 0,
-        settled: FxHashMap::default(),
+        since: FxHashMap::default(),
+        module_since: EVERYTHING,
+        graphs: FxHashMap::default(),
     };
     manager.steps(&pipeline.steps)?;
     let Manager { log, mut report, .. } = manager;
@@ -157,11 +174,21 @@ struct Manager<'a> {
     log: Log,
     report: Report,
     steps_run: u64,
-    /// How often each body has changed, and the module apart from handlers' bodies.
-    versions: FxHashMap<Owner, u64>,
-    module_version: u64,
-    /// The versions of body and module in which a pass found nothing to do.
-    settled: FxHashMap<&'static str, FxHashMap<Owner, (u64, u64)>>,
+    /// By body: what has changed since each pass has run on it; everything if it is not there.
+    since: FxHashMap<Owner, Since>,
+    /// What has changed anywhere since each pass over the module has run.
+    module_since: Since,
+    graphs: FxHashMap<Owner, Option<Rc<Graph>>>,
+}
+
+/// For each pass, by its place in the list of all: what others have changed since it has run.
+type Since = [Changes; PASSES.len()];
+
+const EVERYTHING: Since = [Changes::all(); PASSES.len()];
+
+/// The place of a pass in the list of all.
+fn index_of(pass: &'static Pass) -> usize {
+    PASSES.iter().position(|other| other.name == pass.name).unwrap_or(0)
 }
 
 impl Manager<'_> {
@@ -190,14 +217,8 @@ impl Manager<'_> {
         let start = Instant::now();
         let changed = match pass.run {
             Run::Body(run) => self.bodies(pass, run),
-            Run::Module(run) => {
-                self.may_run(pass, |_| "module".into())
-                    && run(&mut ModuleContext { module: self.module, log: &mut self.log })
-            }
+            Run::Module(run) => self.whole(pass, run),
         };
-        if changed && matches!(pass.run, Run::Module(_)) {
-            self.module_version += 1;
-        }
         let time = start.elapsed();
         match self.report.times.iter_mut().find(|(name, ..)| *name == pass.name) {
             Some((_, total, runs)) => {
@@ -213,19 +234,35 @@ impl Manager<'_> {
         Ok(changed)
     }
 
-    /// Runs a pass on all bodies, but for those in which it has found nothing since anything changed.
-    /// Summaries are of before the pass: what it changes makes effects fewer, never more.
-    fn bodies(&mut self, pass: &'static Pass, run: fn(&mut BodyContext<'_>) -> bool) -> bool {
+    /// Runs a pass on the module, unless nothing has woken it.
+    fn whole(&mut self, pass: &'static Pass, run: fn(&mut ModuleContext<'_>) -> bool) -> bool {
+        let index = index_of(pass);
+        let is_awake = self.is_awake(pass, self.module_since[index]);
+        if !is_awake || !self.may_run(pass, |_| "module".into()) {
+            return false;
+        }
+        let changed = run(&mut ModuleContext { module: self.module, log: &mut self.log });
+        self.module_since[index] = Changes::empty();
+        if changed {
+            self.since.clear();
+            self.module_since = EVERYTHING;
+        }
+        changed
+    }
+
+    /// Runs a pass on all bodies but for those in which nothing has woken it. What a pass leaves it has
+    /// nothing to do in: it is not woken by itself. Summaries are of before the pass: what it changes
+    /// makes effects fewer, never more.
+    fn bodies(&mut self, pass: &'static Pass, run: fn(&mut BodyContext<'_>) -> Changes) -> bool {
+        let index = index_of(pass);
         let summaries = Summaries::of(self.module);
         let functions = self.module.functions.iter().map(|(id, _)| Owner::Function(id));
         let handlers = self.module.handlers.iter().map(|(id, _)| Owner::Handler(id));
         let owners: Vec<Owner> = functions.chain(handlers).collect();
-        let mut settled = self.settled.remove(pass.name).unwrap_or_default();
         let mut changed = false;
         for owner in owners {
-            let version = self.versions.get(&owner).copied().unwrap_or(0);
-            let now = (version, self.module_version);
-            if settled.get(&owner) == Some(&now) {
+            let since = self.since.get(&owner).map_or(Changes::all(), |since| since[index]);
+            if !self.is_awake(pass, since) {
                 continue;
             }
             let Some(mut body) = take_body(self.module, owner) else { continue };
@@ -233,26 +270,37 @@ impl Manager<'_> {
                 Owner::Function(id) => format!("function @{}", module.functions[id].name),
                 Owner::Handler(id) => format!("handler @{id}"),
             }) {
-                let did = run(&mut BodyContext {
+                let done = run(&mut BodyContext {
                     module: self.module,
                     summaries: &summaries,
                     body: &mut body,
                     owner,
+                    since,
+                    graph: self.graphs.entry(owner).or_default(),
                     log: &mut self.log,
                 });
-                changed |= did;
-                if did {
-                    self.versions.insert(owner, version + 1);
-                    // What a function does is part of what its callers do.
-                    self.module_version += u64::from(matches!(owner, Owner::Function(_)));
-                }
-                // What a pass leaves it has nothing to do in: it runs again once others did something.
-                settled.insert(owner, (version + u64::from(did), self.module_version));
+                changed |= !done.is_empty();
+                self.note(owner, index, done);
             }
             put_body(self.module, owner, body);
         }
-        self.settled.insert(pass.name, settled);
         changed
+    }
+
+    /// Whether a pass runs after such changes.
+    fn is_awake(&self, pass: &Pass, since: Changes) -> bool {
+        since.intersects(pass.wakes) || (self.options.always_awake && !since.is_empty())
+    }
+
+    /// Notes what a pass has done to a body.
+    fn note(&mut self, owner: Owner, index: usize, done: Changes) {
+        // What a function does is part of what its callers do.
+        if matches!(owner, Owner::Function(_)) && !done.is_empty() {
+            self.since.clear();
+        }
+        let since = self.since.entry(owner).or_insert(EVERYTHING);
+        since.iter_mut().chain(&mut self.module_since).for_each(|since| *since |= done);
+        since[index] = Changes::empty();
     }
 
     /// Counts a step; gives whether the limit allows it.

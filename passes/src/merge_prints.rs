@@ -10,12 +10,13 @@ use xlate_ir::instructions::Op;
 use xlate_ir::module::Body;
 use xlate_ir::types::Const;
 
+use crate::changes::Changes;
 use crate::duplicates::literal_definitions;
 use crate::fold_formats::joined;
 use crate::manager::BodyContext;
 
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let folded = fold_texts(cx.body);
     let mut merged = 0;
     for block in cx.body.layout.clone() {
@@ -23,7 +24,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
     }
     cx.log.count("strings made text", folded);
     cx.log.count("prints merged", merged);
-    folded + merged > 0
+    Changes::any(folded + merged > 0)
 }
 
 /// Has formats hold the strings that are known; gives the number of those.

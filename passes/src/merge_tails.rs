@@ -9,18 +9,18 @@
 
 use std::collections::HashMap;
 
-use xlate_ir::cfg::{Cfg, Dominators};
 use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::instructions::{BlockCall, Op, Terminator};
 use xlate_ir::module::Body;
 use xlate_ir::types::Type;
 use xlate_ir::typing::{Outcome, outcome};
 
+use crate::changes::Changes;
 use crate::duplicates::literal_definitions;
 use crate::manager::BodyContext;
 
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let mut merged = 0;
     while let Some(tail) = find(cx) {
         merged += tail.length * (tail.blocks.len() - 1);
@@ -30,7 +30,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
         tail.merge(cx.body);
     }
     cx.log.count("instructions merged", merged);
-    merged > 0
+    Changes::any(merged > 0)
 }
 
 /// Ends of blocks that are alike.
@@ -56,12 +56,12 @@ enum Stand {
     Itself,
 }
 
-fn find(cx: &BodyContext<'_>) -> Option<Tail> {
+fn find(cx: &mut BodyContext<'_>) -> Option<Tail> {
     if cx.body.layout.len() == 1 {
         return None;
     }
-    let cfg = Cfg::of(cx.body);
-    let dominators = Dominators::of(&cfg);
+    let graph = cx.graph();
+    let (cfg, dominators) = (&graph.cfg, &graph.dominators);
     let constants = literal_definitions(cx.body);
     let groups = cfg.reverse_postorder().iter().filter_map(|&block| {
         let from = cfg.predecessors(block);

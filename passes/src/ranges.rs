@@ -18,6 +18,7 @@ use xlate_ir::module::{Body, ValueData};
 use xlate_ir::rewrite::Replacements;
 use xlate_ir::types::{Const, Type};
 
+use crate::changes::Changes;
 use crate::manager::BodyContext;
 use interval::Interval;
 use solver::{Known, Site, solve};
@@ -38,27 +39,38 @@ enum Change {
     Missed(Inst),
 }
 
+impl Change {
+    fn kind(&self) -> Changes {
+        match self {
+            Change::Missed(_) => Changes::empty(),
+            // All divisions by constants change at once: none becomes equal to one that has not.
+            Change::Unchecked(..) => Changes::FORMS,
+            _ => Changes::all(),
+        }
+    }
+}
+
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let mut changes = Vec::new();
+    let graph = cx.graph();
     let body = &*cx.body;
-    solve(body, |known, site| {
+    solve(body, &graph, |known, site| {
         changes.extend(match site {
             Site::Inst(inst, interval) => instruction(body, known, inst, interval),
             Site::End(block, feasible) => end(body, known, block, feasible),
         });
     });
-    let missed = |change: &Change| matches!(change, Change::Missed(_));
-    let changed = changes.iter().any(|change| !missed(change));
+    let done = changes.iter().map(Change::kind).fold(Changes::empty(), Changes::union);
     let mut replacements = Replacements::new(cx.body);
     for change in changes {
         apply(cx, change, &mut replacements);
     }
     replacements.apply(cx.body);
-    if changed {
+    if !done.is_empty() {
         drop_needless_tries(cx);
     }
-    changed
+    done
 }
 
 /// What an instruction can be instead.

@@ -17,6 +17,7 @@ use xlate_ir::render::render;
 use xlate_ir::strings;
 use xlate_ir::types::{Const, Type};
 
+use crate::changes::Changes;
 use crate::manager::BodyContext;
 
 /// What is known of a value.
@@ -31,15 +32,15 @@ enum Lattice {
 }
 
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let mut solver = Solver::new(cx.body, cx.module.limits.longest_string() as usize);
     solver.solve();
-    let Solver { values, reached, .. } = solver;
-    let folded = make_constants(cx, &values, &reached);
+    let Solver { values, reached, users, .. } = solver;
+    let folded = make_constants(cx, &values, &reached, &users);
     let decided = decide_branches(cx, &values, &reached);
-    cx.log.count("values folded", folded);
+    cx.log.count("values folded", folded.count);
     cx.log.count("branches decided", decided);
-    folded + decided > 0
+    folded.changes | Changes::any(decided > 0)
 }
 
 /// Where each value is used.
@@ -64,6 +65,11 @@ impl Users {
             next[value.index()] += 1;
         });
         Users { starts, list }
+    }
+
+    /// Whether the end of a block uses a value.
+    fn at_end(&self, value: Value) -> bool {
+        self.list[self.range(value)].iter().any(|(_, inst)| inst.is_none())
     }
 
     /// Where in the list the uses of a value are.
@@ -267,10 +273,21 @@ fn type_of(constant: &Const) -> Type {
     }
 }
 
+/// What was made constants.
+struct Folded {
+    count: usize,
+    changes: Changes,
+}
+
 /// Has constants made by `const`: results in place, parameters at the start of their blocks.
-fn make_constants(cx: &mut BodyContext<'_>, values: &[Lattice], reached: &[bool]) -> usize {
+fn make_constants(
+    cx: &mut BodyContext<'_>,
+    values: &[Lattice],
+    reached: &[bool],
+    users: &Users,
+) -> Folded {
     let entry = cx.body.entry();
-    let mut folded = 0;
+    let mut folded = Folded { count: 0, changes: Changes::empty() };
     let mut keep: Vec<Vec<bool>> = vec![Vec::new(); cx.body.blocks.len()];
     for block in cx.body.layout.clone() {
         if !reached[block.index()] {
@@ -282,9 +299,16 @@ fn make_constants(cx: &mut BodyContext<'_>, values: &[Lattice], reached: &[bool]
                 continue;
             };
             if let Lattice::Constant(constant) = &values[result.index()] {
+                folded.count += 1;
+                folded.changes |= Changes::CONSTANTS | Changes::DROPPED;
+                if users.at_end(result) {
+                    folded.changes |= Changes::ENDS;
+                }
+                if may_raise(cx.module, &data.op) {
+                    folded.changes |= Changes::EFFECTS;
+                }
                 cx.body.values[result].ty = type_of(constant);
                 cx.body.insts[inst].op = Op::Const(constant.clone());
-                folded += 1;
             }
         }
         if block == entry {
@@ -301,7 +325,8 @@ fn make_constants(cx: &mut BodyContext<'_>, values: &[Lattice], reached: &[bool]
                 let op = Op::Const(constant.clone());
                 cx.body.insert_inst(block, at, InstData { op, result: Some(param), pos: None });
                 at += 1;
-                folded += 1;
+                folded.count += 1;
+                folded.changes = Changes::all();
             }
         }
     }

@@ -5,7 +5,6 @@
 //! merges a block into its only predecessor where that goes nowhere else, and drops what cannot be
 //! reached. Guarantees that none of this can be done any more.
 
-use xlate_ir::cfg::{Cfg, Dominators, Loops};
 use xlate_ir::effects::may_raise;
 use xlate_ir::entities::{Block, Entity, Value};
 use xlate_ir::instructions::{BlockCall, Op, Terminator};
@@ -13,15 +12,24 @@ use xlate_ir::module::Body;
 use xlate_ir::rewrite::Replacements;
 use xlate_ir::types::Const;
 
+use crate::changes::Changes;
 use crate::manager::BodyContext;
 
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
+    let graph = Changes::GRAPH | Changes::EMPTIED | Changes::ENDS;
+    if !cx.since.intersects(graph) && !depends_on_uses(cx.body) {
+        return Changes::empty();
+    }
+    if cx.body.layout.len() == 1 {
+        return Changes::empty();
+    }
+    let constants = constants(cx.body);
     let mut total = 0;
     loop {
-        let folded = fold_branches(cx);
+        let folded = fold_branches(cx, &constants);
         let dropped = cx.body.remove_unreachable();
-        let threaded = thread_jumps(cx.body);
+        let threaded = thread_jumps(cx, &constants);
         let merged = merge_blocks(cx.body);
         cx.log.count("branches folded", folded);
         cx.log.count("unreachable blocks dropped", dropped);
@@ -30,9 +38,17 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
         let round = folded + dropped + threaded + merged;
         total += round;
         if round == 0 {
-            return total > 0;
+            return Changes::any(total > 0);
         }
     }
+}
+
+/// Whether more than blocks and what they end with counts: what is tried, and uses of parameters.
+fn depends_on_uses(body: &Body) -> bool {
+    body.layout.iter().any(|&block| {
+        let data = &body.blocks[block];
+        !data.params.is_empty() || matches!(data.terminator, Terminator::Try(..))
+    })
 }
 
 /// For each value, the constant that it is, if it is an integer constant.
@@ -47,11 +63,7 @@ fn constants(body: &Body) -> Vec<Option<i64>> {
     constants
 }
 
-fn fold_branches(cx: &mut BodyContext<'_>) -> usize {
-    if cx.body.layout.len() == 1 {
-        return 0;
-    }
-    let constants = constants(cx.body);
+fn fold_branches(cx: &mut BodyContext<'_>, constants: &[Option<i64>]) -> usize {
     let mut folded = 0;
     for block in cx.body.layout.clone() {
         let data = &cx.body.blocks[block];
@@ -85,15 +97,14 @@ fn may_raise_here(cx: &BodyContext<'_>, inst: xlate_ir::entities::Inst) -> bool 
 
 /// Sends edges past blocks without instructions that pass them on, or that branch on a parameter which
 /// is constant along the edge. Loop headers stay, so that loops keep their one entry.
-fn thread_jumps(body: &mut Body) -> usize {
-    if body.layout.iter().all(|&block| !body.blocks[block].insts.is_empty()) {
+fn thread_jumps(cx: &mut BodyContext<'_>, constants: &[Option<i64>]) -> usize {
+    if cx.body.layout.iter().all(|&block| !cx.body.blocks[block].insts.is_empty()) {
         return 0;
     }
-    let constants = constants(body);
-    let cfg = Cfg::of(body);
-    let loops = Loops::of(&cfg, &Dominators::of(&cfg));
+    let graph = cx.graph();
+    let body = &mut *cx.body;
     let mut fixed = params_used_elsewhere(body);
-    for natural in &loops.loops {
+    for natural in &graph.loops.loops {
         fixed[natural.header.index()] = true;
     }
     let uses = body.use_counts();
@@ -113,7 +124,7 @@ fn thread_jumps(body: &mut Body) -> usize {
     for from in body.layout.clone() {
         for index in 0..body.blocks[from].terminator.successors().count() {
             // Each step goes past a block that is no loop header, so the steps end.
-            while let Some(call) = find_thread(body, (from, index), &constants, &fixed) {
+            while let Some(call) = find_thread(body, (from, index), constants, &fixed) {
                 if let Some(edge) = body.blocks[from].terminator.successors_mut().nth(index) {
                     *edge = call;
                 }

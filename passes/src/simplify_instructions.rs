@@ -13,6 +13,7 @@ use xlate_ir::module::Body;
 use xlate_ir::rewrite::Replacements;
 use xlate_ir::types::{Const, Type};
 
+use crate::changes::Changes;
 use crate::manager::BodyContext;
 
 /// What an instruction can be instead.
@@ -26,7 +27,7 @@ enum Simpler {
 }
 
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let mut replacements = Replacements::new(cx.body);
     let mut definitions = definitions(cx.body);
     let mut simplified = 0;
@@ -55,7 +56,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
     replacements.apply(cx.body);
     simplified += simplify_branches(cx.body);
     cx.log.count("instructions simplified", simplified);
-    simplified > 0
+    Changes::any(simplified > 0)
 }
 
 /// For each value, the instruction that gives it.

@@ -15,10 +15,11 @@ use xlate_ir::instructions::{
 use xlate_ir::module::ValueData;
 use xlate_ir::types::{Const, ElementType, Type};
 
+use crate::changes::Changes;
 use crate::manager::BodyContext;
 
 /// Runs the pass.
-pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
+pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let mut made = 0;
     let mut uses = cx.body.use_counts();
     for block in cx.body.layout.clone() {
@@ -28,7 +29,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> bool {
         }
     }
     cx.log.count("updates made", made);
-    made > 0
+    Changes::any(made > 0)
 }
 
 /// An update that a block does in three steps.

@@ -25,7 +25,7 @@ impl Observer for Changes {
 #[test]
 fn scripts_give_their_snapshots_and_every_pass_has_work() {
     let mut changes = Changes::default();
-    let options = Options { verify_each: true, bisect_limit: None };
+    let options = Options { verify_each: true, ..Options::default() };
     let mut settings = insta::Settings::clone_current();
     let snapshots = concat!(env!("CARGO_MANIFEST_DIR"), "/../snapshots/passes/corpus");
     settings.set_snapshot_path(snapshots);
@@ -48,7 +48,7 @@ fn a_second_run_finds_nothing_more() {
     // What has become small by the end of the first run would be inlined.
     let standard = Pipeline::standard().to_string().replace("inline,", "");
     let standard = Pipeline::parse(&standard).expect("a pipeline");
-    let options = Options { verify_each: true, bisect_limit: None };
+    let options = Options { verify_each: true, ..Options::default() };
     for (name, mut module) in lowered::modules() {
         let mut changes = Changes::default();
         run(&mut module, &standard, &options, &mut changes)

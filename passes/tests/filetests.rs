@@ -60,7 +60,7 @@ fn run_file(path: &Path) {
     let pipeline = Pipeline::parse(pipeline).unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut module = parse(&text).unwrap_or_else(|error| panic!("{name}:{error}"));
     let before = module.clone();
-    let options = Options { verify_each: true, bisect_limit: None };
+    let options = Options { verify_each: true, ..Options::default() };
     let report = run(&mut module, &pipeline, &options, &mut Truth::default())
         .unwrap_or_else(|error| panic!("{name}: {error}\n{}", print(&module)));
     assert_eq!(parse(&print(&module)).as_ref(), Ok(&module), "{name}");

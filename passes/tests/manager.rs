@@ -98,7 +98,8 @@ fn remarks_and_counters_come_back_as_data() {
 fn a_bisection_limit_stops_after_so_many_steps() {
     let steps = |limit: u64| {
         let mut module = module();
-        let options = Options { verify_each: true, bisect_limit: Some(limit) };
+        let options =
+            Options { verify_each: true, bisect_limit: Some(limit), ..Options::default() };
         let report = run(&mut module, &Pipeline::standard(), &options, &mut NoObserver)
             .expect("a good module");
         (print(&module), report.bisect)
@@ -119,7 +120,7 @@ fn a_bisection_limit_stops_after_so_many_steps() {
 #[test]
 fn a_wrong_module_is_an_internal_error() {
     let mut module = parse("handler @h0 {\nb0:\n  v0 = neg v0: long\n  ret\n}").expect("it parses");
-    let options = Options { verify_each: true, bisect_limit: None };
+    let options = Options { verify_each: true, ..Options::default() };
     let error = run(&mut module, &Pipeline::none(), &options, &mut NoObserver).expect_err("wrong");
     assert_eq!(
         error.to_string(),

@@ -50,7 +50,7 @@ pub fn differences(module: &Module) -> Result<Vec<Difference>, String> {
 
 fn counts(module: &Module, pipeline: &Pipeline) -> Result<Counts, String> {
     let mut module = module.clone();
-    let options = Options { verify_each: false, bisect_limit: None };
+    let options = Options { verify_each: false, ..Options::default() };
     run(&mut module, pipeline, &options, &mut NoObserver).map_err(|error| error.to_string())?;
     let emitted = xlate_codegen::emit(&module, &EmitOptions::default());
     let emitted = emitted.map_err(|error| error.to_string())?;

@@ -16,7 +16,7 @@ use xlate_report::explore::{Recorder, Subject, page};
 /// The data of the page of a module, the module after all passes, and its C.
 fn explored(name: &str, mut module: Module) -> (Value, Module, String) {
     let mut recorder = Recorder::new(&module, EmitOptions::default());
-    let options = Options { verify_each: false, bisect_limit: None };
+    let options = Options { verify_each: false, ..Options::default() };
     let report = run(&mut module, &Pipeline::standard(), &options, &mut recorder)
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let emitted = xlate_codegen::emit(&module, &EmitOptions::default())

@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use xlate_elaborate::Library;
 use xlate_ir::module::Module;
+use xlate_ir::text::print;
 use xlate_ir::verifier::verify;
 use xlate_passes::manager::{self, NoObserver};
 use xlate_passes::pipeline::Pipeline;
@@ -70,18 +71,27 @@ fn transcript(module: &Module) -> Result<String, String> {
         .map_err(|_| "the interpreter met something impossible".into())
 }
 
-/// The module after passes; `None` if they leave it as it is.
-fn after(before: &Module, pipeline: &str) -> Result<Option<Module>, String> {
+/// The module after passes, each of which runs after all changes or only those that wake it.
+fn optimized(before: &Module, pipeline: &str, always_awake: bool) -> Result<Module, String> {
     let mut module = before.clone();
     let passes = Pipeline::parse(pipeline).expect("a pipeline");
-    let options = manager::Options { verify_each: false, ..manager::Options::default() };
+    let options =
+        manager::Options { verify_each: false, always_awake, ..manager::Options::default() };
     let run = catch_unwind(AssertUnwindSafe(|| {
         manager::run(&mut module, &passes, &options, &mut NoObserver).map(drop)
     }));
     match run {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => return Err(error.to_string()),
-        Err(_) => return Err("a pass panicked".into()),
+        Ok(Ok(())) => Ok(module),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("a pass panicked".into()),
+    }
+}
+
+/// The module after passes; `None` if they leave it as it is.
+fn after(before: &Module, pipeline: &str) -> Result<Option<Module>, String> {
+    let module = optimized(before, pipeline, false)?;
+    if pipeline.contains('*') && print(&module) != print(&optimized(before, pipeline, true)?) {
+        return Err("a pass that nothing wakes finds something".into());
     }
     if module == *before {
         return Ok(None);

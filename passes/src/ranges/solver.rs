@@ -10,7 +10,7 @@
 //! as in W. H. Harrison, "Compiler Analysis of the Value Ranges for Variables", 1977.
 
 use smallvec::SmallVec;
-use xlate_ir::cfg::{Cfg, Dominators};
+use xlate_ir::cfg::Graph;
 use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::instructions::{BinaryOp, BlockCall, CompareOp, Op, StatField, Terminator};
 use xlate_ir::intrinsics::Intrinsic;
@@ -261,8 +261,7 @@ enum Mode {
 
 struct Solver<'a> {
     known: Known<'a>,
-    cfg: Cfg,
-    dominators: Dominators,
+    graph: &'a Graph,
     /// Position of each block in reverse postorder.
     position: Vec<usize>,
     is_header: Vec<bool>,
@@ -278,8 +277,8 @@ struct Solver<'a> {
 
 /// Finds the intervals of a body's values, and calls `visit` at every instruction and end of a block
 /// that can be reached, with what is known there.
-pub(crate) fn solve(body: &Body, mut visit: impl FnMut(&Known<'_>, Site)) {
-    let mut solver = Solver::new(body);
+pub(crate) fn solve(body: &Body, graph: &Graph, mut visit: impl FnMut(&Known<'_>, Site)) {
+    let mut solver = Solver::new(body, graph);
     if solver.is_header.contains(&true) {
         let mut round = 0;
         // Each round but the last moves a bound as far out as it goes: there are not many.
@@ -297,14 +296,14 @@ pub(crate) fn solve(body: &Body, mut visit: impl FnMut(&Known<'_>, Site)) {
 }
 
 impl<'a> Solver<'a> {
-    fn new(body: &'a Body) -> Self {
+    fn new(body: &'a Body, graph: &'a Graph) -> Self {
         let mut definitions = vec![None; body.values.len()];
         for (_, inst) in body.iter_insts() {
             if let Some(result) = body.insts[inst].result {
                 definitions[result.index()] = Some(inst);
             }
         }
-        let cfg = Cfg::of(body);
+        let cfg = &graph.cfg;
         let mut position = vec![usize::MAX; body.blocks.len()];
         for (index, block) in cfg.reverse_postorder().iter().enumerate() {
             position[block.index()] = index;
@@ -323,8 +322,7 @@ impl<'a> Solver<'a> {
         let (less, undo) = (Vec::new(), Vec::new());
         Solver {
             known: Known { body, definitions, intervals, less, undo },
-            dominators: Dominators::of(&cfg),
-            cfg,
+            graph,
             position,
             is_header,
             forward: Incoming::nothing(body),
@@ -351,7 +349,7 @@ impl<'a> Solver<'a> {
         self.block(entry, visit);
         let mut stack = vec![(entry, 0, start)];
         while let Some((block, next, mark)) = stack.last_mut() {
-            let Some(&child) = self.dominators.children(*block).get(*next) else {
+            let Some(&child) = self.graph.dominators.children(*block).get(*next) else {
                 let mark = *mark;
                 self.known.forget(mark);
                 stack.pop();
@@ -383,8 +381,8 @@ impl<'a> Solver<'a> {
             self.known.intervals[param] =
                 if self.is_header[index] { self.header(param, new) } else { new };
         }
-        if let [from] = self.cfg.predecessors(block)[..] {
-            let successors = self.cfg.successors(from);
+        if let [from] = self.graph.cfg.predecessors(block)[..] {
+            let successors = self.graph.cfg.successors(from);
             let edge = successors.iter().position(|&to| to == block).unwrap_or(0);
             if let Some(facts) = self.known.edge(from, edge) {
                 self.known.assume(facts);

@@ -34,7 +34,8 @@ impl Drop for Context<'_> {
 fn culprit(module: &Module, before: &str, passes: &Pipeline) -> String {
     let run_some = |limit: u64| {
         let mut copy = module.clone();
-        let options = Options { verify_each: false, bisect_limit: Some(limit) };
+        let options =
+            Options { verify_each: false, bisect_limit: Some(limit), ..Options::default() };
         let report =
             run(&mut copy, passes, &options, &mut NoObserver).expect("nothing is verified");
         (interpret::run(&copy) == before, report.bisect, copy)
@@ -54,7 +55,7 @@ fn culprit(module: &Module, before: &str, passes: &Pipeline) -> String {
 fn compare(seed: u64, module: &Module, before: &str, pipeline: &str) -> bool {
     let mut copy = module.clone();
     let passes = Pipeline::parse(pipeline).expect("a pipeline");
-    let options = Options { verify_each: true, bisect_limit: None };
+    let options = Options { verify_each: true, ..Options::default() };
     if let Err(error) = run(&mut copy, &passes, &options, &mut NoObserver) {
         panic!("seed {seed}, {pipeline}: {error}\n{module}\nbecame\n{copy}");
     }
@@ -65,6 +66,19 @@ fn compare(seed: u64, module: &Module, before: &str, pipeline: &str) -> bool {
         panic!("{culprit} is at fault: it said\n{after}\ninstead of\n{before}");
     }
     copy != *module
+}
+
+/// Looks whether passes find something where nothing that wakes them has changed.
+fn compare_awake(seed: u64, module: &Module, pipeline: &str) {
+    let passes = Pipeline::parse(pipeline).expect("a pipeline");
+    let after = |always_awake| {
+        let mut copy = module.clone();
+        let options = Options { verify_each: false, always_awake, ..Options::default() };
+        run(&mut copy, &passes, &options, &mut NoObserver).expect("nothing is verified");
+        print(&copy)
+    };
+    let (some, all) = (after(false), after(true));
+    assert!(some == all, "seed {seed}: {module}\nbecame\n{some}\nand, always awake,\n{all}");
 }
 
 #[test]
@@ -89,6 +103,7 @@ fn passes_keep_what_random_modules_do() {
             *changed.entry(pass.name).or_default() += u64::from(did);
         }
         compare(seed, &module, &before, &standard);
+        compare_awake(seed, &module, &standard);
     }
     assert!(told_something * 3 > count(), "{told_something} modules say something");
     for (pass, times) in &changed {
