@@ -51,3 +51,159 @@ fn a_pass_that_nothing_wakes_does_not_run() {
     assert_eq!(steps(false), ["gvn", "dead-code"]);
     assert_eq!(steps(true), ["gvn", "dead-code", "gvn"]);
 }
+
+/// Cases in which the second pass gives the first something to do: the two, and the lines of a handler.
+const WOKEN: &[(&str, &str, &str)] = &[
+    // What is stored is what is read: a sum of constants.
+    (
+        "sccp",
+        "gvn",
+        "b0:
+           v0 = const 5: long
+           store @n, v0
+           v1 = load @n: long
+           v2 = add v1, v0: long
+           store @m, v2
+           ret",
+    ),
+    // The same decides a branch.
+    (
+        "simplify-cfg",
+        "gvn",
+        "b0:
+           v0 = const 5: long
+           store @n, v0
+           v1 = load @n: long
+           branch v1, b1, b2
+         b1:
+           store @m, v0
+           jump b2
+         b2:
+           ret",
+    ),
+    // A block in the way is empty.
+    (
+        "simplify-cfg",
+        "dead-code",
+        "b0:
+           v0 = ctx.pid: long
+           branch v0, b1, b2
+         b1:
+           v1 = ctx.tid: long
+           jump b3
+         b2:
+           store @m, v0
+           jump b3
+         b3:
+           ret",
+    ),
+    // All arguments of a parameter are one value.
+    (
+        "copy-propagation",
+        "gvn",
+        "b0:
+           v0 = ctx.pid: long
+           v1 = ctx.pid: long
+           branch v0, b1(v0), b1(v1)
+         b1(v2: long):
+           store @m, v2
+           ret",
+    ),
+    // Both operands are one value.
+    (
+        "simplify-instructions",
+        "gvn",
+        "b0:
+           v0 = ctx.pid: long
+           v1 = ctx.pid: long
+           v2 = sub v0, v1: long
+           store @m, v2
+           ret",
+    ),
+    // What is printed is known.
+    (
+        "fold-formats",
+        "sccp",
+        "b0:
+           v0 = const 5: long
+           v1 = add v0, v0: long
+           print \"%d\", v1
+           ret",
+    ),
+    // Two constants are equal.
+    (
+        "gvn",
+        "sccp",
+        "b0:
+           v0 = const 5: long
+           v1 = add v0, v0: long
+           v2 = mul v0, v1: long
+           v3 = const 10: long
+           v4 = mul v0, v3: long
+           store @n, v2
+           store @m, v4
+           ret",
+    ),
+    // The divisor is what a branch has looked at.
+    (
+        "ranges",
+        "gvn",
+        "b0:
+           v0 = ctx.pid: long
+           v1 = ctx.pid: long
+           v2 = const 100: long
+           branch v0, b1, b2
+         b1:
+           v3 = div v2, v1: long
+           store @m, v3
+           jump b2
+         b2:
+           ret",
+    ),
+    // Nothing reads what is stored first.
+    (
+        "dead-stores",
+        "dead-code",
+        "b0:
+           v0 = ctx.pid: long
+           store @n, v0
+           v1 = load @n: long
+           v2 = ctx.tid: long
+           store @n, v2
+           ret",
+    ),
+    // Nothing uses what was compared.
+    (
+        "dead-code",
+        "simplify-cfg",
+        "b0:
+           v0 = ctx.pid: long
+           v1 = cmp.lt v0, v0: long
+           branch v1, b1, b1
+         b1:
+           store @m, v0
+           ret",
+    ),
+];
+
+#[test]
+fn what_gives_a_pass_work_wakes_it() {
+    for (first, second, lines) in WOKEN {
+        let text = format!(
+            "global @n: long serial\nglobal @m: long serial\n\nhandler @h0 {{\n{lines}\n}}\n"
+        );
+        let after = |pipeline: &str, always_awake| {
+            let mut module =
+                xlate_ir::text::parse(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
+            let pipeline = Pipeline::parse(pipeline).expect("a pipeline");
+            let options = Options { verify_each: true, always_awake, ..Options::default() };
+            run(&mut module, &pipeline, &options, &mut NoObserver)
+                .unwrap_or_else(|error| panic!("{first}, {second}: {error}"));
+            print(&module)
+        };
+        let again = format!("{first},{second},{first}");
+        assert_eq!(after(&again, false), after(&again, true), "{second} wakes {first}");
+        let once = after(&format!("{first},{second}"), true);
+        assert_ne!(after(&again, true), once, "{second} gives {first} nothing to do");
+    }
+}
