@@ -9,8 +9,8 @@ use xlate_ir::module::{Period, ProbeKind, ProbePoint};
 use xlate_ir::types::{Const, Type};
 
 use crate::body::{probe_field, probe_text};
-use crate::c::layout::WIDTH;
 use crate::c::literal;
+use crate::c::table::{Row, Rows};
 use crate::facts::Facts;
 use crate::module_names::ModuleNames;
 use crate::needs::Needs;
@@ -68,34 +68,40 @@ impl Record {
     }
 
     /// The forms in which a field is there: those that the handler looks at.
-    fn forms(&self, needs: &Needs, n: usize, ty: Type) -> Vec<Form> {
-        if !ty.is_str() {
-            return vec![Form::Long];
-        }
-        let field = (self.handler, u32::try_from(n).unwrap_or(u32::MAX));
-        let is_name = needs.record_names.contains(&field);
-        let is_view = needs.record_views.contains(&field) || !is_name;
-        let all = [(is_view, Form::View), (is_name, Form::Name)];
-        all.into_iter().filter(|(wanted, _)| *wanted).map(|(_, form)| form).collect()
+    fn forms(&self, needs: &Needs, n: usize, ty: Type) -> impl Iterator<Item = Form> + use<> {
+        let all = if ty.is_str() {
+            let field = (self.handler, u32::try_from(n).unwrap_or(u32::MAX));
+            let is_name = needs.record_names.contains(&field);
+            let is_view = needs.record_views.contains(&field) || !is_name;
+            [(is_view, Form::View), (is_name, Form::Name)]
+        } else {
+            [(true, Form::Long), (false, Form::Long)]
+        };
+        all.into_iter().filter(|(wanted, _)| *wanted).map(|(_, form)| form)
     }
 
-    /// The initializer of one probe point's.
-    fn initializer(&self, facts: &Facts, needs: &Needs, point: &ProbePoint) -> Vec<String> {
-        let mut all = Vec::new();
+    /// The initializers of the fields of one probe point's.
+    fn initialize(&self, facts: &Facts, needs: &Needs, point: &ProbePoint, row: &mut Row) {
         for (n, (field, ty)) in point.record.iter().zip(&self.fields).enumerate() {
             for form in self.forms(needs, n, *ty) {
-                all.push(match (field, form) {
-                    (Const::Long(n), _) => literal::long(*n),
-                    (Const::Str(bytes), Form::Name) => format!("{{ {} }}", literal::string(bytes)),
-                    (Const::Str(bytes), _) => text_initializer(bytes),
+                row.add(|text| match (field, form) {
+                    (Const::Long(n), _) => literal::write_long(*n, text),
+                    (Const::Str(bytes), Form::Name) => {
+                        text.push_str("{ ");
+                        literal::write_string(bytes, text);
+                        text.push_str(" }");
+                    }
+                    (Const::Str(bytes), _) => write_view(bytes, text),
                 });
             }
         }
-        let queries = self.queries.iter();
-        all.extend(queries.map(|&query| text_initializer(probe_text(query, point).as_bytes())));
-        let place = |&pos| literal::string(facts.position(Some(pos)).as_bytes());
-        all.extend(point.places.iter().map(place));
-        all
+        for &query in &self.queries {
+            row.add(|text| write_view(probe_text(query, point).as_bytes(), text));
+        }
+        for &pos in &point.places {
+            let place = facts.position(Some(pos));
+            row.add(|text| literal::write_string(place.as_bytes(), text));
+        }
     }
 }
 
@@ -124,8 +130,11 @@ impl Form {
     }
 }
 
-fn text_initializer(bytes: &[u8]) -> String {
-    format!("{{ {}, {} }}", literal::string(bytes), bytes.len())
+/// Writes the initializer of a string that is looked at where it lies.
+fn write_view(bytes: &[u8], out: &mut String) {
+    out.push_str("{ ");
+    literal::write_string(bytes, out);
+    let _ = write!(out, ", {} }}", bytes.len());
 }
 
 /// A way to be probed.
@@ -202,6 +211,7 @@ pub(crate) fn emit(
         run_count: 0,
         entries: IndexMap::new(),
         rows: IndexMap::new(),
+        row: Row::default(),
     };
     tables.add_all();
     tables.text(setup)
@@ -212,13 +222,15 @@ struct Tables<'a> {
     names: &'a ModuleNames,
     needs: &'a mut Needs,
     /// The record of each handler, and those of its probe points.
-    records: IndexMap<Handler, (Record, Vec<String>)>,
+    records: IndexMap<Handler, (Record, Rows)>,
     /// Functions that give `begin` handlers and their kind a record.
     runs: String,
     run_count: usize,
     /// The name of the entry code of each handler and family.
     entries: IndexMap<(Handler, Family), String>,
-    rows: IndexMap<Family, Vec<String>>,
+    rows: IndexMap<Family, Rows>,
+    /// The one that is being made.
+    row: Row,
 }
 
 impl Tables<'_> {
@@ -233,22 +245,27 @@ impl Tables<'_> {
     }
 
     fn add(&mut self, family: Family, point: &ProbePoint) {
-        self.needs.headers.insert(family.words().0);
+        let record = self.record(point);
         let count = self.entries.len();
-        let entry = self
-            .entries
-            .entry((point.handler, family))
-            .or_insert_with(|| format!("probe_{count}"))
-            .clone();
-        let mut row = row_start(&point.kind, &entry);
-        if let Some(record) = self.record(point) {
-            row.push(format!(".data = {record}"));
+        let entry = self.entries.entry((point.handler, family));
+        let entry = entry.or_insert_with(|| format!("probe_{count}"));
+        self.row.clear();
+        start_row(&point.kind, entry, &mut self.row);
+        if let Some(record) = record {
+            self.row.add(|text| {
+                text.push_str(".data = ");
+                text.push_str(&record);
+            });
         }
         if point.optional && family.may_be_missing() {
-            row.push(".optional = true".to_owned());
+            self.row.add(|text| text.push_str(".optional = true"));
         }
-        let row = format!("{},\n", braced("", 1, &row));
-        self.rows.entry(family).or_default().push(row);
+        let headers = &mut self.needs.headers;
+        let rows = self.rows.entry(family).or_insert_with(|| {
+            headers.insert(family.words().0);
+            Rows::default()
+        });
+        rows.push(&self.row);
     }
 
     /// The address of a probe point's record, if its handler gets one.
@@ -256,13 +273,16 @@ impl Tables<'_> {
         let (record, rows) = self
             .records
             .entry(point.handler)
-            .or_insert_with(|| (Record::of(self.facts, point.handler), Vec::new()));
+            .or_insert_with(|| (Record::of(self.facts, point.handler), Rows::default()));
         if record.is_empty() {
             return None;
         }
-        self.needs.headers.insert("strings.h");
-        let value = record.initializer(self.facts, self.needs, point);
-        rows.push(format!("{},\n", braced("", 1, &value)));
+        if rows.is_empty() {
+            self.needs.headers.insert("strings.h");
+        }
+        self.row.clear();
+        record.initialize(self.facts, self.needs, point, &mut self.row);
+        rows.push(&self.row);
         let handler = self.names.handler(point.handler);
         Some(format!("&{handler}_records[{}]", rows.len() - 1))
     }
@@ -293,7 +313,7 @@ impl Tables<'_> {
         for (handler, (_, rows)) in self.records.iter().filter(|(_, (_, rows))| !rows.is_empty()) {
             let name = self.names.handler(*handler);
             let head = format!("static const struct {name}_record {name}_records[]");
-            let _ = write!(out, "\n{head} = {{\n{}}};\n", rows.concat());
+            let _ = write!(out, "\n{head} = {{\n{}}};\n", rows.text());
         }
         out.push_str(&self.runs);
         for ((handler, family), entry) in &self.entries {
@@ -308,7 +328,7 @@ impl Tables<'_> {
         for (family, rows) in &self.rows {
             let (_, _, word) = family.words();
             let table = table_name(word);
-            let _ = write!(out, "\nstatic struct xl_{word} {table}[] = {{\n{}}};\n", rows.concat());
+            let _ = write!(out, "\nstatic struct xl_{word} {table}[] = {{\n{}}};\n", rows.text());
         }
         let attach = self.each_family(Family::attaches, "attach");
         let attach = if attach.is_empty() { "0".to_owned() } else { attach.join(" ?:\n\t       ") };
@@ -368,51 +388,38 @@ fn table_name(word: &str) -> String {
     format!("{word}s")
 }
 
-/// A list in braces behind a head, on one line if it fits, else on one line for each item.
-fn braced(head: &str, depth: usize, items: &[String]) -> String {
-    let tabs = "\t".repeat(depth);
-    let line = format!("{{ {} }}", items.join(", "));
-    if 8 * depth + head.chars().count() + line.chars().count() < WIDTH {
-        return format!("{tabs}{head}{line}");
-    }
-    let mut out = format!("{tabs}{head}{{\n");
-    for item in items {
-        let _ = writeln!(out, "{tabs}\t{item},");
-    }
-    let _ = write!(out, "{tabs}}}");
-    out
-}
-
-/// What a row of a table says of the point itself.
-fn row_start(kind: &ProbeKind, entry: &str) -> Vec<String> {
-    let text = |name: &str| literal::string(name.as_bytes());
+/// Starts a row of a table: what it says of the point itself.
+fn start_row(kind: &ProbeKind, entry: &str, row: &mut Row) {
+    let mut field = |name: &str, value: &str| {
+        row.add(|text| {
+            let _ = write!(text, ".{name} = {value}");
+        });
+    };
     match kind {
         ProbeKind::Tracepoint(name) => {
-            vec![format!(".name = {}", text(name)), format!(".probe = {entry}")]
+            field("name", &literal::string(name.as_bytes()));
+            field("probe", entry);
         }
         ProbeKind::Kprobe(name) => {
-            vec![format!(".kp.symbol_name = {}", text(name)), format!(".kp.pre_handler = {entry}")]
+            field("kp.symbol_name", &literal::string(name.as_bytes()));
+            field("kp.pre_handler", entry);
         }
         ProbeKind::Kretprobe(name, active) => {
-            let mut row = vec![
-                format!(".rp.kp.symbol_name = {}", text(name)),
-                format!(".rp.handler = {entry}"),
-            ];
-            row.extend(active.map(|active| format!(".rp.maxactive = {active}")));
-            row
+            field("rp.kp.symbol_name", &literal::string(name.as_bytes()));
+            field("rp.handler", entry);
+            if let Some(active) = active {
+                field("rp.maxactive", &active.to_string());
+            }
         }
         ProbeKind::Timer { period, randomize } => {
             let (Period::Jiffies(interval) | Period::Nanoseconds(interval)) = period;
-            let mut row = vec![
-                format!(".function = {entry}"),
-                format!(".interval = {}", unsigned(*interval)),
-            ];
+            field("function", entry);
+            field("interval", &unsigned(*interval));
             if *randomize != 0 {
-                row.push(format!(".randomize = {}", unsigned(*randomize)));
+                field("randomize", &unsigned(*randomize));
             }
-            row
         }
-        _ => vec![format!(".function = {entry}")],
+        _ => field("function", entry),
     }
 }
 

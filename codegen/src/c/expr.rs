@@ -1,5 +1,6 @@
 //! C expressions as a tree, so that parentheses are few and conditions can be turned around.
 
+use memchr::memmem;
 use xlate_ir::types::Pos;
 
 use super::text::Name;
@@ -364,9 +365,8 @@ fn is_word(c: char) -> bool {
 
 /// Whether an identifier stands in a piece of C.
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word)
-    })
+    memmem::find_iter(text.as_bytes(), word)
+        .any(|at| !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word))
 }
 
 /// The comparison that holds when `op` does not.

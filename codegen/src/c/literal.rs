@@ -4,13 +4,20 @@ use std::fmt::Write as _;
 
 /// An integer literal. `INT64_MIN` has no literal in C and goes by its name in the kernel.
 pub(crate) fn long(value: i64) -> String {
-    if value == i64::MIN {
-        "S64_MIN".to_owned()
+    let mut out = String::new();
+    write_long(value, &mut out);
+    out
+}
+
+/// Writes an integer literal.
+pub(crate) fn write_long(value: i64, out: &mut String) {
+    let _ = if value == i64::MIN {
+        out.write_str("S64_MIN")
     } else if i32::try_from(value).is_ok() {
-        value.to_string()
+        write!(out, "{value}")
     } else {
-        format!("{value}LL")
-    }
+        write!(out, "{value}LL")
+    };
 }
 
 /// A string literal, quotes included.
@@ -20,10 +27,24 @@ pub(crate) fn long(value: i64) -> String {
 /// start a trigraph.
 pub(crate) fn string(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() + 2);
-    out.push('"');
-    escape(bytes, &mut out, |_| {});
-    out.push('"');
+    write_string(bytes, &mut out);
     out
+}
+
+/// Writes a string literal, quotes included.
+pub(crate) fn write_string(bytes: &[u8], out: &mut String) {
+    out.push('"');
+    // Most texts are plain up to a line feed at their end.
+    let plain = bytes.iter().take_while(|byte| is_plain(**byte)).count();
+    let (plain, rest) = bytes.split_at(plain);
+    out.push_str(std::str::from_utf8(plain).unwrap_or_default());
+    escape(rest, out, |_| {});
+    out.push('"');
+}
+
+/// Whether a byte is a character that stands for itself, whatever comes before it.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'?')
 }
 
 /// The escaped text of each character of a string, without quotes: units that a literal may be
