@@ -4,7 +4,8 @@
 //! Construction of Static Single Assignment Form", 2013, with block parameters in place of φ
 //! functions and a work list in place of recursion, so that long scripts need no deep stack.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::effects::may_raise;
 use crate::entities::{Block, Entity, Global, Value};
@@ -28,7 +29,7 @@ struct Join {
 #[derive(Default)]
 struct BlockState {
     /// Edges into the block, in the order in which they were made.
-    edges: Vec<(Block, usize)>,
+    edges: SmallVec<[(Block, usize); 2]>,
     /// Whether no more edges will come.
     sealed: bool,
     /// Whether its terminator has been set.
@@ -36,7 +37,7 @@ struct BlockState {
     /// Whether it has its place in the layout.
     placed: bool,
     /// Values of variables at the end of what has been built of it.
-    current: HashMap<Variable, Value>,
+    current: FxHashMap<Variable, Value>,
     /// Joins whose arguments wait for the block to be sealed.
     waiting: Vec<usize>,
 }
@@ -53,7 +54,7 @@ pub struct BodyBuilder<'m> {
     joins: Vec<Join>,
     /// The zero or empty string that a variable holds before it is written, made on demand.
     defaults: Vec<(Type, Value)>,
-    walked: HashMap<Value, Global>,
+    walked: FxHashMap<Value, Global>,
     catches: Vec<Block>,
     current: Block,
     pos: Option<Pos>,
@@ -70,7 +71,7 @@ impl<'m> BodyBuilder<'m> {
             variables: Vec::new(),
             joins: Vec::new(),
             defaults: Vec::new(),
-            walked: HashMap::new(),
+            walked: FxHashMap::default(),
             catches: Vec::new(),
             current: Block::from_index(0),
             pos: None,

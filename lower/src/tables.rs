@@ -1,6 +1,6 @@
 //! The tables of the module: files, globals, functions by name, regular expressions, probe points.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use xlate_elaborate::program as typed;
 use xlate_elaborate::{FileId, SourceMap, Span};
@@ -26,6 +26,22 @@ pub(crate) enum Callee {
     Error,
 }
 
+/// A line of a source file, from its first byte up to its end.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    file: FileId,
+    start: u32,
+    end: u32,
+    /// A position in it.
+    pos: Pos,
+}
+
+impl Line {
+    fn has(&self, span: Span) -> bool {
+        self.file == span.file && (self.start..self.end).contains(&span.start)
+    }
+}
+
 /// The name by which a tapset function asks to raise its argument as an error.
 const ERROR: &str = "ctl.error";
 
@@ -37,6 +53,8 @@ pub(crate) struct Tables<'a> {
     sources: &'a SourceMap,
     /// The source file behind each file of the module, as positions come to need it.
     files: RefCell<Vec<FileId>>,
+    /// The line that was asked for last: it mostly is the one that is asked for next.
+    line: Cell<Option<Line>>,
     /// What each function of the program becomes.
     callees: Vec<Callee>,
     /// The functions that C of statements and expressions becomes, after all others.
@@ -62,6 +80,7 @@ impl<'a> Tables<'a> {
             calls: CallGraph::new(program),
             sources,
             files: RefCell::default(),
+            line: Cell::default(),
             callees: callees.collect::<Result<_, _>>()?,
             outlined: outlined(program),
             handing_over: handing_over(program),
@@ -112,6 +131,10 @@ impl<'a> Tables<'a> {
     /// Where a span starts, in the script itself if it comes out of a macro.
     pub(crate) fn position(&self, span: Span) -> Option<Pos> {
         let origin = self.sources.origin(span);
+        let line = self.line.get();
+        if let Some(line) = line.filter(|line| line.has(origin)) {
+            return Some(Pos { column: origin.start - line.start + 1, ..line.pos });
+        }
         let mut files = self.files.borrow_mut();
         let known = files.iter().position(|&file| file == origin.file);
         let index = known.unwrap_or_else(|| {
@@ -119,7 +142,11 @@ impl<'a> Tables<'a> {
             files.len() - 1
         });
         let at = self.sources.position_of(origin.file, origin.start);
-        Some(Pos { file: File::from_index(index), line: at.line, column: at.column })
+        let pos = Pos { file: File::from_index(index), line: at.line, column: at.column };
+        let bytes = self.sources.line_range(origin.file, at.line as usize - 1);
+        let bytes = bytes.map(|bytes| (bytes.start as u32, bytes.end as u32));
+        self.line.set(bytes.map(|(start, end)| Line { file: origin.file, start, end, pos }));
+        Some(pos)
     }
 
     /// The type of any value of a type of the language.

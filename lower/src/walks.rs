@@ -27,6 +27,9 @@ pub(crate) fn read_off_walks(body: &mut Body) {
             _ => {}
         }
     }
+    if keys.is_empty() {
+        return;
+    }
     let walk_at = |place: &Place| {
         let (iter, _) = *keys.get(place.keys.first()?)?;
         let at_key = |(n, key): (usize, &Value)| keys.get(key) == Some(&(iter, n as u32));
