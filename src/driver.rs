@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::slice;
 use std::thread;
 
 use clap::Parser;
@@ -198,15 +197,18 @@ fn translate(
     }
 
     let pass = Running::start(Stage::Elaborate);
-    let mut program = translator.elaborate(slice::from_ref(&tree))?;
+    let mut trees = vec![tree];
+    let mut program = translator.elaborate(&trees)?;
     if options.record.is_some() {
         // All that there is to say is said again of the script with the recording probes.
         translator.take_diagnostics();
         let text = record::script(&program).into_bytes();
         let recorder = Script { name: record::NAME.to_owned(), text, arguments };
-        let recorder = translator.parse(recorder)?;
-        program = translator.elaborate(&[tree, recorder])?;
+        trees.push(translator.parse(recorder)?);
+        program = translator.elaborate(&trees)?;
     }
+    // What follows can have the room.
+    drop(trees);
     let what = elaborated(&program, translator.library_files());
     report(options, console, pass, &what);
     if emitted == Some(Emit::Typed) {
@@ -215,7 +217,7 @@ fn translate(
     }
 
     let pass = Running::start(Stage::Translate);
-    let mut module = translator.lower(&program)?;
+    let (mut module, places) = translator.lower(program)?;
     if let Some(command) = &options.bisect {
         return print(&bisect(options, console, &module, translator.macros(), command)?);
     }
@@ -229,7 +231,7 @@ fn translate(
         _ => {}
     }
     let source =
-        emit(&module, translator.macros()).map_err(|error| translator.refuse(&program, error))?;
+        emit(&module, translator.macros()).map_err(|error| translator.refuse(&places, error))?;
     if let (Some(recorder), Some(file)) = (recorder, &options.explore) {
         let subject =
             Subject { title: &name, generator: GENERATOR, module: &module, remarks: &said.remarks };

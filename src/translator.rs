@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 use xlate_codegen::EmitError;
-use xlate_elaborate::program::Program;
+use xlate_elaborate::program::{Function, Program};
 use xlate_elaborate::{Library, Setting, elaborate};
 use xlate_grammar::ast::File;
 use xlate_grammar::{
-    Diagnostic, Environment, LibraryMacros, ParseOptions, SourceMap, has_errors,
+    Diagnostic, Environment, LibraryMacros, ParseOptions, SourceMap, Span, has_errors,
     parse_library_macros, parse_script,
 };
 use xlate_ir::entities::Entity;
@@ -29,6 +29,38 @@ pub struct Script {
     pub text: Vec<u8>,
     /// Its arguments: `$1`, `@1` and so on.
     pub arguments: Vec<String>,
+}
+
+/// Where a program has what the last part of pass 3 may refuse.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Places {
+    /// In the order of the program.
+    functions: Vec<FunctionPlace>,
+    /// Those of the regular expressions, in the order of the program and of its module.
+    regexes: Vec<Span>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct FunctionPlace {
+    /// The name in the module.
+    name: String,
+    /// The name in the script.
+    written: String,
+    span: Span,
+}
+
+impl Places {
+    fn of(program: Program) -> Places {
+        let place = |function: Function| {
+            let Function { name, written, span, .. } = function;
+            FunctionPlace { name, written, span }
+        };
+        let functions = program.functions.into_iter().map(|(_, function)| place(function));
+        Places {
+            functions: functions.collect(),
+            regexes: program.regexes.iter().map(|(_, regex)| regex.span).collect(),
+        }
+    }
 }
 
 /// What passes 1 to 3 work with.
@@ -156,21 +188,23 @@ impl<'k> Translator<'k> {
     ///
     /// # Errors
     /// [`Failure::Refused`] if a library function asks for an operation that there is not.
-    pub fn lower(&mut self, program: &Program) -> Result<Module, Failure> {
+    pub fn lower(&mut self, program: Program) -> Result<(Module, Places), Failure> {
         let options = LowerOptions { limits: self.defines.limits.clone() };
-        lower(program, &self.sources, &options).map_err(|error| {
+        let module = lower(&program, &self.sources, &options).map_err(|error| {
             let diagnostic = Diagnostic::error(error.span, error.message, "declared here");
             self.diagnostics.push(diagnostic);
             Failure::Refused
-        })
+        })?;
+        // The rest of the program goes: the passes can have the room.
+        Ok((module, Places::of(program)))
     }
 
     /// Pass 3, its last part: why there is no C of a program, said where it stands in the script.
-    pub fn refuse(&mut self, program: &Program, error: EmitError) -> Failure {
+    pub fn refuse(&mut self, places: &Places, error: EmitError) -> Failure {
         let (regex, message) = match &error {
             EmitError::Regex { regex, message, .. } => (regex, message),
             EmitError::DeepCalls { .. } => {
-                let Some((_, deepest)) = program.functions.iter().next() else {
+                let Some(deepest) = places.functions.first() else {
                     return Failure::Internal(error.to_string());
                 };
                 let note = "have fewer functions call one another in a row";
@@ -179,9 +213,7 @@ impl<'k> Translator<'k> {
                 return Failure::Refused;
             }
             EmitError::RecursiveWalk { name } => {
-                let Some((_, function)) =
-                    program.functions.iter().find(|(_, function)| function.name == *name)
-                else {
+                let Some(function) = places.functions.iter().find(|f| f.name == *name) else {
                     return Failure::Internal(error.to_string());
                 };
                 let message = format!(
@@ -196,11 +228,11 @@ impl<'k> Translator<'k> {
             }
         };
         // Both have the same expressions in the same order.
-        let Some((_, regex)) = program.regexes.iter().nth(regex.index()) else {
+        let Some(span) = places.regexes.get(regex.index()) else {
             return Failure::Internal(error.to_string());
         };
         let message = format!("this regular expression is too large: {message}");
-        self.diagnostics.push(Diagnostic::error(regex.span, message, "in this pattern").with_note(
+        self.diagnostics.push(Diagnostic::error(*span, message, "in this pattern").with_note(
             "a repeated part that may begin anywhere has states for each way to have begun: \
                  lower its count, or anchor the expression with `^`",
         ));
