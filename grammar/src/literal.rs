@@ -14,13 +14,18 @@ pub(crate) fn number(text: &[u8]) -> Result<i64, String> {
         [b'0', digits @ ..] if !digits.is_empty() => (digits, 8, "an octal"),
         digits => (digits, 10, "a decimal"),
     };
-    if digits.is_empty() || !digits.iter().all(|byte| (*byte as char).is_digit(base)) {
-        return Err(format!("`{}` is not {name} number", shown()));
+    let mut value = Some(0_u64);
+    for byte in digits {
+        let Some(digit) = (*byte as char).to_digit(base) else {
+            return Err(format!("`{}` is not {name} number", shown()));
+        };
+        let shifted = value.and_then(|value| value.checked_mul(base.into()));
+        value = shifted.and_then(|value| value.checked_add(digit.into()));
     }
-    let digits = std::str::from_utf8(digits).unwrap_or_default();
-    match u64::from_str_radix(digits, base) {
-        Ok(value) => Ok(value as i64),
-        Err(_) => Err(format!("the number `{}` needs more than 64 bits", shown())),
+    match value {
+        _ if digits.is_empty() => Err(format!("`{}` is not {name} number", shown())),
+        Some(value) => Ok(value as i64),
+        None => Err(format!("the number `{}` needs more than 64 bits", shown())),
     }
 }
 

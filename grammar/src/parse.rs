@@ -25,7 +25,7 @@ pub fn parse_script(
 ) -> (File, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let preprocessed = preprocess(sources, file, options, &mut diagnostics);
-    let Shaped { tokens, too_deep } = shape(sources, &preprocessed.tokens);
+    let Shaped { tokens, too_deep } = shape(sources, preprocessed.tokens);
     let embedded = options.library || options.environment.guru_mode;
     let builder = Builder::new(sources, &tokens, preprocessed.end, embedded);
     let indexed = (0..).zip(&tokens).map(|(at, token)| (at, token.kind, at + 1));

@@ -75,7 +75,8 @@ pub(crate) fn preprocess(
         depths: BTreeMap::new(),
         expanded: 0,
         end,
-        tokens: Vec::with_capacity(text.len() / 8),
+        // Most scripts have a token in more than three bytes; what is too much is not touched.
+        tokens: Vec::with_capacity(text.len() / 3),
     };
     preprocessor.run();
     Preprocessed { tokens: preprocessor.tokens, end, macros: preprocessor.macros }

@@ -58,12 +58,12 @@ pub(crate) struct Shaped {
 }
 
 /// Makes the tokens those that the grammar wants.
-pub(crate) fn shape(sources: &SourceMap, tokens: &[Token]) -> Shaped {
+pub(crate) fn shape(sources: &SourceMap, tokens: Vec<Token>) -> Shaped {
     let mut shaper = Shaper {
         sources,
         tokens,
         at: 0,
-        shaped: Vec::with_capacity(tokens.len()),
+        made: 0,
         before: Before::Nothing,
         parens: Vec::new(),
         points: Points::Outside,
@@ -71,22 +71,29 @@ pub(crate) fn shape(sources: &SourceMap, tokens: &[Token]) -> Shaped {
         open: Vec::new(),
         nesting: 0,
     };
-    while let Some(token) = tokens.get(shaper.at) {
+    let mut too_deep = None;
+    while let Some(token) = shaper.tokens.get(shaper.at).copied() {
         shaper.at += 1;
-        shaper.token(*token);
+        shaper.token(token);
         if shaper.nesting > MAX_NESTING {
-            return Shaped { tokens: shaper.shaped, too_deep: Some(token.span) };
+            too_deep = Some(token.span);
+            break;
         }
     }
-    Shaped { tokens: shaper.shaped, too_deep: None }
+    let Shaper { mut tokens, made, .. } = shaper;
+    tokens.truncate(made);
+    Shaped { tokens, too_deep }
 }
 
 struct Shaper<'a> {
     sources: &'a SourceMap,
-    tokens: &'a [Token],
+    /// First those that are shaped, which are at most as many as those they were made of. Then, from
+    /// `at` on, those that are not.
+    tokens: Vec<Token>,
     /// The token after the one that is being shaped.
     at: usize,
-    shaped: Vec<Token>,
+    /// How many are shaped.
+    made: usize,
     before: Before,
     parens: Vec<Paren>,
     points: Points,
@@ -99,13 +106,19 @@ struct Shaper<'a> {
 }
 
 impl Shaper<'_> {
+    fn shaped(&self) -> &[Token] {
+        &self.tokens[..self.made]
+    }
+
     fn last(&self) -> Option<Tok> {
-        self.shaped.last().map(|token| token.kind)
+        self.shaped().last().map(|token| token.kind)
     }
 
     fn push(&mut self, kind: Tok, token: Token, before: Before) {
         self.count_nesting(kind);
-        self.shaped.push(Token { kind, ..token });
+        debug_assert!(self.made < self.at, "each token is made of one or more");
+        self.tokens[self.made] = Token { kind, ..token };
+        self.made += 1;
         self.before = before;
     }
 
@@ -251,7 +264,7 @@ impl Shaper<'_> {
     /// Whether `in` and an array come before, which ends an expression: `x in a [1] in b` is two.
     fn behind_membership(&self) -> bool {
         matches!(
-            self.shaped.as_slice(),
+            self.shaped(),
             [.., Token { kind: Tok::In, .. }, Token { kind: Tok::Ident | Tok::Symbol, .. }]
         ) && self.parens.last() != Some(&Paren::Foreach)
     }

@@ -154,8 +154,8 @@ impl SourceMap {
         if u32::try_from(bytes.len()).is_err() {
             return Err(TooLarge);
         }
-        let starts = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n');
-        let lines = std::iter::once(0).chain(starts.map(|(at, _)| at as u32 + 1)).collect();
+        let ends = memchr::memchr_iter(b'\n', &bytes);
+        let lines = std::iter::once(0).chain(ends.map(|at| at as u32 + 1)).collect();
         let shown = match std::str::from_utf8(&bytes) {
             Ok(_) => None,
             Err(_) => Some(replace_invalid(&bytes)),
