@@ -133,9 +133,8 @@ pub(crate) fn expression<'a>(expr: &'a Expr, visit: Visit<'_, 'a>) {
             expression(value, visit);
         }
         ExprKind::Target(target) => self::target(target, visit),
-        ExprKind::Defined(inner)
-        | ExprKind::Entry(inner)
-        | ExprKind::EnumName { value: inner, .. } => expression(inner, visit),
+        ExprKind::Defined(inner) | ExprKind::Entry(inner) => expression(inner, visit),
+        ExprKind::EnumName(name) => expression(&name.value, visit),
         ExprKind::Deref { address, .. } => expression(address, visit),
         ExprKind::Histogram(histogram) => self::histogram(histogram, visit),
         ExprKind::Print(print) => {

@@ -306,7 +306,7 @@ impl Coverage {
             ExprKind::Perf(_) => self.hit("@perf"),
             ExprKind::Const(_) => self.hit("@const"),
             ExprKind::Enum(_) => self.hit("@enum"),
-            ExprKind::EnumName { value, .. } => self.applied("@enumname", value),
+            ExprKind::EnumName(name) => self.applied("@enumname", &name.value),
             ExprKind::ProbeWrite(_) => self.hit("@probewrite"),
             ExprKind::Register { space: Space::Kernel, .. } => self.hit("@kregister"),
             ExprKind::Register { space: Space::User, .. } => self.hit("@uregister"),

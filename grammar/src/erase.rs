@@ -56,6 +56,7 @@ erase_fields! {
     EmbeddedC { span }
     Block { statements, span }
     Try { body, variable, handler }
+    EnumName { value, type_name, module }
     Probe { points, body, span }
     Alias { name, points, prologue, epilogue, span }
     ProbePoint { components, condition, span }
@@ -226,11 +227,7 @@ impl Erase for ExprKind {
             }
             ExprKind::Target(target) => target.erase(),
             ExprKind::Perf(name) | ExprKind::Const(name) | ExprKind::Enum(name) => name.erase(),
-            ExprKind::EnumName { value, type_name, module } => {
-                value.erase();
-                type_name.erase();
-                module.erase();
-            }
+            ExprKind::EnumName(name) => name.erase(),
             ExprKind::ProbeWrite(name) => name.erase(),
             ExprKind::Register { register, .. } => register.erase(),
             ExprKind::Histogram(histogram) => histogram.erase(),

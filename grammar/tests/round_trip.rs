@@ -382,7 +382,7 @@ impl Choices<'_> {
             _ => {
                 let type_name = self.maybe(Self::string);
                 let module = if type_name.is_some() { self.maybe(Self::string) } else { None };
-                ExprKind::EnumName { value: self.boxed(), type_name, module }
+                ExprKind::EnumName(Box::new(EnumName { value: self.expr(), type_name, module }))
             }
         }
     }

@@ -97,7 +97,7 @@ impl Body<'_, '_> {
             | ast::ExprKind::Entry(_)
             | ast::ExprKind::Perf(_)
             | ast::ExprKind::Enum(_)
-            | ast::ExprKind::EnumName { .. }
+            | ast::ExprKind::EnumName(_)
             | ast::ExprKind::Register { .. }
             | ast::ExprKind::Deref { .. } => self.unsupported(source),
         }

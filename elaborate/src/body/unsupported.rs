@@ -22,7 +22,7 @@ impl Body<'_, '_> {
                 "keep the value in a global array with the index `tid()` in a probe at the entry",
             ),
             ast::ExprKind::Perf(_) => ("`@perf`".into(), ""),
-            ast::ExprKind::Enum(_) | ast::ExprKind::EnumName { .. } => {
+            ast::ExprKind::Enum(_) | ast::ExprKind::EnumName(_) => {
                 ("`@enum` and `@enumname`".into(), "")
             }
             ast::ExprKind::Register { .. } => ("`@kregister` and `@uregister`".into(), ""),

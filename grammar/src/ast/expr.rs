@@ -116,14 +116,7 @@ pub enum ExprKind {
     /// `@enum("x")`: the value of an enumerator.
     Enum(StringLit),
     /// `@enumname(x, "type", "module")`: the name of the enumerator with this value.
-    EnumName {
-        /// The value to be named.
-        value: Box<Expr>,
-        /// The enumeration, unless the value's type tells.
-        type_name: Option<StringLit>,
-        /// Where to look for the enumeration.
-        module: Option<StringLit>,
-    },
+    EnumName(Box<EnumName>),
     /// `@probewrite(x)`: whether the probe's handler writes the variable; target variables start
     /// with `$`.
     ProbeWrite(Ident),
@@ -221,6 +214,17 @@ pub enum Pretty {
     Shallow,
     /// `$x$$`: all of it.
     Deep,
+}
+
+/// `@enumname(x, "type", "module")`: the name of the enumerator with this value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnumName {
+    /// The value to be named.
+    pub value: Expr,
+    /// The enumeration, unless the value's type tells.
+    pub type_name: Option<StringLit>,
+    /// Where to look for the enumeration.
+    pub module: Option<StringLit>,
 }
 
 /// A histogram of a statistics variable.

@@ -393,8 +393,8 @@ impl Builder<'_> {
     ) -> E {
         let (type_name, module) = *names;
         let depth = value.depth;
-        let value = value.node;
-        self.nest(ExprKind::EnumName { value, type_name, module }, depth, l, r)
+        let name = EnumName { value: *value.node, type_name, module };
+        self.nest(ExprKind::EnumName(Box::new(name)), depth, l, r)
     }
 
     pub(crate) fn probe_write(&self, name: Ident, l: Index, r: Index) -> E {

@@ -104,12 +104,12 @@ impl Printer {
             ExprKind::Perf(name) => self.named("@perf", name),
             ExprKind::Const(name) => self.named("@const", name),
             ExprKind::Enum(name) => self.named("@enum", name),
-            ExprKind::EnumName { value, type_name, module } => {
+            ExprKind::EnumName(name) => {
                 self.put("@enumname(");
-                self.expression(value);
-                for name in type_name.iter().chain(module) {
+                self.expression(&name.value);
+                for text in name.type_name.iter().chain(&name.module) {
                     self.put(", ");
-                    self.string(name);
+                    self.string(text);
                 }
                 self.put(")");
             }
