@@ -13,7 +13,7 @@ impl ProbePoint {
             return Vec::new();
         }
         let mut points = vec![FlatPoint {
-            components: Vec::new(),
+            components: Vec::with_capacity(self.components.len()),
             optional: self.optional,
             sufficient: self.sufficient,
             conditions: self.condition.iter().cloned().collect(),

@@ -89,11 +89,11 @@ pub fn parse(format: &[u8]) -> Result<Vec<Piece>, FormatError> {
     let mut pieces = Vec::new();
     let mut text = Vec::new();
     let mut rest = format;
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        if *byte != b'%' {
-            text.push(*byte);
-        } else if after.first() == Some(&b'%') {
+    while !rest.is_empty() {
+        let plain = memchr::memchr(b'%', rest).unwrap_or(rest.len());
+        text.extend_from_slice(&rest[..plain]);
+        let Some(after) = rest.get(plain + 1..) else { break };
+        if after.first() == Some(&b'%') {
             text.push(b'%');
             rest = &after[1..];
         } else {

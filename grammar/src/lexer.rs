@@ -176,6 +176,7 @@ impl<'a> Lexer<'a> {
 impl Iterator for Lexer<'_> {
     type Item = Token;
 
+    #[inline]
     fn next(&mut self) -> Option<Token> {
         self.skip_blanks();
         if self.at >= self.text.len() {
@@ -200,8 +201,20 @@ pub fn token_ranges(text: &[u8]) -> Vec<Range<usize>> {
 
 /// Whether the byte may be part of a name.
 pub(crate) fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
+    NAME_BYTES[byte as usize]
 }
+
+/// What is looked up for each byte of a script, or nearly so.
+const NAME_BYTES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] =
+            (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_' || byte as u8 == b'$';
+        byte += 1;
+    }
+    table
+};
 
 /// The longest operator that starts with these bytes, and its length.
 fn operator(first: u8, second: u8, third: u8) -> (Tok, usize) {

@@ -92,8 +92,8 @@ impl Body<'_, '_> {
         format_span: Span,
         span: Span,
     ) -> (Format, Vec<Expr>) {
-        let mut format = Format::default();
-        let mut wanted: Vec<(Kind, &str)> = Vec::new();
+        let mut format = Format { pieces: Vec::with_capacity(pieces.len()) };
+        let mut wanted: Vec<(Kind, &str)> = Vec::with_capacity(args.len());
         for piece in pieces {
             match piece {
                 ast::Piece::Text(text) => {
@@ -131,7 +131,7 @@ impl Body<'_, '_> {
             let diagnostic = self.cx.error(place, message, label);
             *diagnostic = diagnostic.clone().with_secondary(format_span, "the format");
         }
-        let mut values = Vec::new();
+        let mut values = Vec::with_capacity(args.len());
         for (at, arg) in args.iter().enumerate() {
             let (value, var) = self.value(arg);
             if let Some((kind, what)) = wanted.get(at)

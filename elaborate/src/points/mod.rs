@@ -360,20 +360,20 @@ fn matches_name(pattern: &[Functor], name: &[Functor]) -> bool {
 }
 
 fn render_one(functor: &Functor) -> String {
-    let mut text = functor.name.name.clone();
-    match functor.arg.as_ref().map(|arg| &arg.value) {
-        Some(LiteralValue::Number(number)) => {
-            let _ = write!(text, "({number})");
-        }
-        Some(LiteralValue::String(string)) => {
-            let _ = write!(text, "(\"{string}\")");
-        }
-        None => {}
-    }
-    text
+    render(std::slice::from_ref(functor))
 }
 
 /// A probe point as a script would write it.
 pub(crate) fn render(components: &[Functor]) -> String {
-    components.iter().map(render_one).collect::<Vec<_>>().join(".")
+    let mut text = String::new();
+    for (n, functor) in components.iter().enumerate() {
+        text.push_str(if n == 0 { "" } else { "." });
+        text.push_str(&functor.name.name);
+        let _ = match functor.arg.as_ref().map(|arg| &arg.value) {
+            Some(LiteralValue::Number(number)) => write!(text, "({number})"),
+            Some(LiteralValue::String(string)) => write!(text, "(\"{string}\")"),
+            None => Ok(()),
+        };
+    }
+    text
 }
