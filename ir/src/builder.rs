@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::effects::may_raise;
-use crate::entities::{Block, Entity, Global, Value};
+use crate::entities::{Block, Entity, EntityArena, Global, Value};
 use crate::instructions::{BlockCall, InstData, Op, Terminator};
 use crate::module::{Body, Module};
 use crate::types::{Const, Pos, Type};
@@ -66,7 +66,12 @@ impl<'m> BodyBuilder<'m> {
     pub fn new(module: &'m Module) -> BodyBuilder<'m> {
         let mut builder = BodyBuilder {
             module,
-            body: Body::default(),
+            // Few bodies have fewer instructions; growing to so many takes three steps.
+            body: Body {
+                values: EntityArena::with_capacity(16),
+                insts: EntityArena::with_capacity(16),
+                ..Body::default()
+            },
             states: Vec::new(),
             variables: Vec::new(),
             joins: Vec::new(),
