@@ -157,7 +157,7 @@ impl<'a> Builder<'a> {
             let text = self.bytes(at);
             match self.token_kind(at) {
                 Some(Tok::RawString | Tok::RawStringMore) => value.extend_from_slice(text),
-                _ => value.append(&mut literal::string(text)),
+                _ => literal::append_string(text, &mut value),
             }
         }
         StringLit { value: ByteString(value), span: self.span(first, end) }

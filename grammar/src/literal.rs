@@ -30,23 +30,25 @@ pub(crate) fn number(text: &[u8]) -> Result<i64, String> {
 }
 
 /// The value of a string literal with its quotes.
+pub(crate) fn string(literal: &[u8]) -> Vec<u8> {
+    let mut value = Vec::new();
+    append_string(literal, &mut value);
+    value
+}
+
+/// Appends the value of a string literal with its quotes.
 ///
 /// Escapes are those of C; other characters behind a backslash stand for themselves, and a line
 /// feed there is one in the value, too.
-pub(crate) fn string(literal: &[u8]) -> Vec<u8> {
+pub(crate) fn append_string(literal: &[u8], value: &mut Vec<u8>) {
     let inner = literal.strip_prefix(b"\"").unwrap_or(literal);
-    let inner = inner.strip_suffix(b"\"").unwrap_or(inner);
-    let mut value = Vec::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        if *byte == b'\\' {
-            rest = escape(rest, &mut value);
-        } else {
-            value.push(*byte);
-        }
+    let mut rest = inner.strip_suffix(b"\"").unwrap_or(inner);
+    value.reserve(rest.len());
+    while let Some(plain) = memchr::memchr(b'\\', rest) {
+        value.extend_from_slice(&rest[..plain]);
+        rest = escape(&rest[plain + 1..], value);
     }
-    value
+    value.extend_from_slice(rest);
 }
 
 /// Appends what the escape stands for and returns what is behind it.

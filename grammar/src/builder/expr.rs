@@ -56,17 +56,22 @@ impl Builder<'_> {
 
     /// A chain of left-associative operators, by their levels.
     pub(crate) fn chain(&self, first: Operand, links: Vec<Link>) -> E {
-        // Operators wait, each tighter than the one before, until one comes that is not.
+        // Operators in front of a tighter one wait, each tighter than the one before.
         let mut waiting: Vec<(Operand, BinaryOp)> = Vec::new();
         let mut last = first;
-        for (op, right) in links {
+        let mut links = links.into_iter().peekable();
+        while let Some((op, right)) = links.next() {
             while let Some((left, tighter)) =
                 waiting.pop_if(|(_, before)| before.level() >= op.level())
             {
                 last = self.binary(tighter, left, last);
             }
-            waiting.push((last, op));
-            last = right;
+            if links.peek().is_some_and(|(next, _)| next.level() > op.level()) {
+                waiting.push((last, op));
+                last = right;
+            } else {
+                last = self.binary(op, last, right);
+            }
         }
         while let Some((left, op)) = waiting.pop() {
             last = self.binary(op, left, last);
