@@ -1,6 +1,6 @@
 //! Bodies with their entities renumbered: what they are up to the names of locals.
 
-use crate::cfg::Cfg;
+use crate::cfg::reverse_postorder;
 use crate::entities::{Block, Entity, Value};
 use crate::instructions::Terminator;
 use crate::module::{BlockData, Body, ValueData};
@@ -11,8 +11,7 @@ impl Body {
     ///
     /// Two bodies that do the same with other numbers and another layout give equal ones, names aside.
     pub fn renumbered(&self) -> Body {
-        let cfg = Cfg::of(self);
-        let order = cfg.reverse_postorder();
+        let order = reverse_postorder(self);
         let mut blocks = vec![None; self.blocks.len()];
         let mut values: Vec<Option<Value>> = vec![None; self.values.len()];
         let mut body = Body::default();
@@ -29,7 +28,7 @@ impl Body {
             // A use without a definition, which the verifier refuses, stays as it is.
             *value = values[value.index()].unwrap_or(*value);
         };
-        for &block in order {
+        for &block in &order {
             let data = &self.blocks[block];
             let mut insts = Vec::new();
             for &inst in &data.insts {

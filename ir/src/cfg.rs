@@ -1,5 +1,7 @@
 //! The control-flow graph of a body, its dominator tree and its loops.
 
+use std::cell::OnceCell;
+
 use petgraph::graph::{DiGraph, NodeIndex};
 use smallvec::SmallVec;
 
@@ -14,19 +16,27 @@ type Blocks = SmallVec<[Block; 2]>;
 pub struct Graph {
     /// The control-flow graph.
     pub cfg: Cfg,
-    /// Its dominators.
-    pub dominators: Dominators,
-    /// Its loops.
-    pub loops: Loops,
+    dominators: OnceCell<Dominators>,
+    loops: OnceCell<Loops>,
 }
 
 impl Graph {
     /// The graph of a body.
     pub fn of(body: &Body) -> Graph {
-        let cfg = Cfg::of(body);
-        let dominators = Dominators::of(&cfg);
-        let loops = Loops::of(&cfg, &dominators);
-        Graph { cfg, dominators, loops }
+        Graph { cfg: Cfg::of(body), dominators: OnceCell::new(), loops: OnceCell::new() }
+    }
+
+    /// Its dominators, found when first asked for.
+    pub fn dominators(&self) -> &Dominators {
+        self.dominators.get_or_init(|| Dominators::of(&self.cfg))
+    }
+
+    /// Its loops, found when first asked for.
+    pub fn loops(&self) -> &Loops {
+        self.loops.get_or_init(|| match self.cfg.retreats() {
+            true => Loops::of(&self.cfg, self.dominators()),
+            false => Loops::default(),
+        })
     }
 
     /// Whether it is the graph of a body, as it is now.
@@ -59,7 +69,7 @@ impl Cfg {
             let calls = body.blocks[block].terminator.successors();
             successors[block.index()] = calls.map(|call| call.block).collect();
         }
-        let order = reverse_postorder(body.entry(), &successors);
+        let order = reverse_postorder(body);
         let mut position = vec![None; count];
         let mut predecessors = vec![Blocks::new(); count];
         for (index, &block) in order.iter().enumerate() {
@@ -87,16 +97,27 @@ impl Cfg {
         &self.order
     }
 
+    /// Whether an edge leads back in reverse postorder, as each loop has one.
+    fn retreats(&self) -> bool {
+        self.order.iter().enumerate().any(|(at, &block)| {
+            let position = |to: &Block| self.position[to.index()];
+            self.successors(block).iter().filter_map(position).any(|to| to <= at)
+        })
+    }
+
     /// Whether a block can be reached from the entry.
     pub fn is_reachable(&self, block: Block) -> bool {
         self.position.get(block.index()).copied().flatten().is_some()
     }
 }
 
-fn reverse_postorder(entry: Block, successors: &[Blocks]) -> Vec<Block> {
-    let mut seen = vec![false; successors.len()];
-    let mut order = Vec::new();
-    let mut stack = vec![(entry, successors[entry.index()].len())];
+/// The blocks of a body that can be reached from the entry, each before its successors, back edges
+/// aside.
+pub fn reverse_postorder(body: &Body) -> Vec<Block> {
+    let mut seen = vec![false; body.blocks.len()];
+    let mut order = Vec::with_capacity(body.layout.len());
+    let entry = body.entry();
+    let mut stack = vec![(entry, body.blocks[entry].terminator.successors().count())];
     seen[entry.index()] = true;
     // Successors are visited last to first, so that the order follows the text.
     while let Some((block, rest)) = stack.last_mut() {
@@ -106,9 +127,10 @@ fn reverse_postorder(entry: Block, successors: &[Blocks]) -> Vec<Block> {
             continue;
         }
         *rest -= 1;
-        let next = successors[block.index()][*rest];
+        let next = body.blocks[*block].terminator.successors().nth(*rest);
+        let Some(next) = next.map(|call| call.block) else { continue };
         if !std::mem::replace(&mut seen[next.index()], true) {
-            stack.push((next, successors[next.index()].len()));
+            stack.push((next, body.blocks[next].terminator.successors().count()));
         }
     }
     order.reverse();

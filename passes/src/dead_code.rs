@@ -5,9 +5,8 @@
 //! parameter. Blocks and branches stay, so that a loop ends where it did. A handler locks nothing that
 //! it does not touch any more.
 
-use std::collections::BTreeSet;
-
 use xlate_ir::entities::{Block, Entity, Inst, Value};
+use xlate_ir::global_set::GlobalSet;
 use xlate_ir::instructions::{FetchOp, Op, Terminator, UpdateOp};
 
 use crate::changes::Changes;
@@ -152,7 +151,7 @@ fn drop_params(cx: &mut BodyContext<'_>, live: &[bool]) -> usize {
 
 /// Drops the locks of globals that the handler does not touch; gives how many.
 fn drop_locks(cx: &mut BodyContext<'_>) -> usize {
-    let (mut touched, mut locked) = (BTreeSet::new(), BTreeSet::new());
+    let (mut touched, mut locked) = (GlobalSet::new(), GlobalSet::new());
     for (_, inst) in cx.body.iter_insts() {
         match &cx.body.insts[inst].op {
             Op::Lock(locks) => locked.extend(locks.iter().map(|(global, _)| *global)),
@@ -167,7 +166,8 @@ fn drop_locks(cx: &mut BodyContext<'_>) -> usize {
     }
     let owners: Vec<_> = touched.iter().filter_map(|&g| cx.module.lock_of(g)).collect();
     touched.extend(owners);
-    let needless: BTreeSet<_> = locked.difference(&touched).copied().collect();
+    let mut needless = locked;
+    needless.retain(|global| !touched.contains(global));
     if needless.is_empty() {
         return 0;
     }

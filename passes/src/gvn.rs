@@ -10,14 +10,16 @@
 //! The numbering is by dominance: B. Alpern, M. N. Wegman, F. K. Zadeck, "Detecting Equality of
 //! Variables in Programs", 1988, pessimistic and in one sweep. Globals are followed along the graph.
 
+use std::borrow::Cow;
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use smallvec::SmallVec;
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
 use xlate_ir::cfg::{Graph, Loops};
 use xlate_ir::effects::{Effects, Invariance};
 use xlate_ir::entities::{Block, Entity, Inst, Value};
-use xlate_ir::instructions::{BinaryOp, CompareOp, Op, Terminator};
+use xlate_ir::instructions::{BinaryOp, CompareOp, Op, Place, Terminator};
 use xlate_ir::module::Body;
 use xlate_ir::rewrite::Replacements;
 use xlate_ir::types::{Pos, Type};
@@ -26,29 +28,73 @@ use crate::changes::Changes;
 use crate::manager::BodyContext;
 use crate::remarks::RemarkKind;
 
-/// Results that hold at a point and depend on globals: each with its operation.
-#[derive(Clone, Default, PartialEq, Eq)]
-struct Memory(Vec<(Rc<Op>, Value)>);
+/// Results that hold at a point and depend on globals: each with the instruction that gives it, or that
+/// stores it.
+#[derive(Clone, Default)]
+struct Memory(Vec<(Inst, Value)>);
 
 impl Memory {
-    fn find(&self, op: &Op) -> Option<Value> {
-        self.0.iter().find(|(known, _)| **known == *op).map(|(_, value)| *value)
+    fn find(&self, body: &Body, op: &Op) -> Option<Value> {
+        self.0.iter().find(|(known, _)| gives(body, *known, op)).map(|(_, value)| *value)
     }
 
-    fn intersect(&mut self, other: &Memory) {
-        self.0.retain(|entry| other.0.contains(entry));
+    /// What is known to be at a place.
+    fn at(&self, body: &Body, place: &Place) -> Option<Value> {
+        let is_there = |inst: Inst| match &body.insts[inst].op {
+            Op::Store(known, _) | Op::Load(known) => known == place,
+            _ => false,
+        };
+        self.0.iter().find(|(known, _)| is_there(*known)).map(|(_, value)| *value)
     }
+
+    fn intersect(&mut self, body: &Body, other: &Memory) {
+        self.0.retain(|&(inst, value)| {
+            other.0.iter().any(|&known| {
+                known == (inst, value) || (known.1 == value && give_alike(body, known.0, inst))
+            })
+        });
+    }
+}
+
+/// Whether what an instruction leaves known is the result of an operation, which is written in the one
+/// way.
+fn gives(body: &Body, inst: Inst, op: &Op) -> bool {
+    match (&body.insts[inst].op, op) {
+        (Op::Store(stored, _), Op::Load(loaded)) => stored == loaded,
+        (known, op) => *canonical(known) == *op,
+    }
+}
+
+/// Whether what two instructions leave known is the result of the same operation.
+fn give_alike(body: &Body, a: Inst, b: Inst) -> bool {
+    match (&body.insts[a].op, &body.insts[b].op) {
+        (Op::Store(a, _) | Op::Load(a), Op::Store(b, _) | Op::Load(b)) => a == b,
+        (a, b) => canonical(a) == canonical(b),
+    }
+}
+
+/// A result that depends on operands only.
+#[derive(Clone, Copy)]
+struct Pure {
+    inst: Inst,
+    /// The block that it is available from.
+    from: Block,
+    value: Value,
+    hash: u64,
 }
 
 /// Runs the pass.
 pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let graph = cx.graph();
-    let written_in_loops =
-        if graph.loops.loops.is_empty() { Vec::new() } else { written_in_loops(cx, &graph.loops) };
+    let written_in_loops = if graph.loops().loops.is_empty() {
+        Vec::new()
+    } else {
+        written_in_loops(cx, graph.loops())
+    };
     let mut numbering = Numbering {
         replacements: Replacements::new(cx.body),
         constant: vec![false; cx.body.values.len()],
-        pure: FxHashMap::with_capacity_and_hasher(cx.body.insts.len(), FxBuildHasher),
+        pure: HashTable::with_capacity(cx.body.insts.len()),
         outs: vec![None; cx.body.blocks.len()],
         graph: graph.clone(),
         written_in_loops,
@@ -72,8 +118,7 @@ struct Numbering {
     replacements: Replacements,
     /// By value: whether `const` makes it.
     constant: Vec<bool>,
-    /// Results that depend on operands only, with the block that they are available from.
-    pure: FxHashMap<Op, SmallVec<[(Block, Value); 1]>>,
+    pure: HashTable<Pure>,
     /// By block: memory at its end, for the first edge and for the others (of a `try`).
     outs: Vec<Option<(Memory, Memory)>>,
     graph: Rc<Graph>,
@@ -151,7 +196,7 @@ impl Numbering {
         }
         // Where the last instruction raised, it gave no result; what it wrote may be written.
         let mut raised = before_last.unwrap_or_default();
-        raised.0.retain(|entry| memory.0.contains(entry));
+        raised.intersect(cx.body, &memory);
         cx.body.blocks[block].insts = kept;
         self.outs[block.index()] = Some((memory, raised));
     }
@@ -161,7 +206,7 @@ impl Numbering {
         let mut loops_back = false;
         for &from in self.graph.cfg.predecessors(block) {
             let Some((normal, raised)) = &self.outs[from.index()] else {
-                if !self.graph.dominators.dominates(block, from) {
+                if !self.graph.dominators().dominates(block, from) {
                     return Memory::default();
                 }
                 loops_back = true;
@@ -174,7 +219,7 @@ impl Numbering {
             let out = if by_error { raised } else { normal };
             match &mut memory {
                 None => memory = Some(out.clone()),
-                Some(memory) => memory.intersect(out),
+                Some(memory) => memory.intersect(cx.body, out),
             }
         }
         let mut memory = memory.unwrap_or_default();
@@ -187,8 +232,9 @@ impl Numbering {
     /// Drops what depends on globals that may have been written.
     fn forget(&self, cx: &BodyContext<'_>, memory: &mut Memory, effects: &Effects) {
         if !effects.writes.is_empty() {
-            memory.0.retain(|(op, _)| {
-                cx.summaries.op(cx.module, op).reads.is_disjoint(&effects.writes)
+            memory.0.retain(|(inst, _)| match &cx.body.insts[*inst].op {
+                Op::Store(place, _) => !effects.writes.contains(&place.global),
+                op => cx.summaries.op(cx.module, op).reads.is_disjoint(&effects.writes),
             });
         }
     }
@@ -205,8 +251,8 @@ impl Numbering {
         let data = &cx.body.insts[inst];
         let effects = cx.summaries.op(cx.module, &data.op);
         if let Op::Store(place, value) = &data.op {
-            let (load, value) = (Op::Load(place.clone()), *value);
-            if place.keys.is_empty() && memory.find(&load) == Some(value) {
+            let value = *value;
+            if place.keys.is_empty() && memory.at(cx.body, place) == Some(value) {
                 self.stores_dropped += 1;
                 self.changes |= Changes::EFFECTS | Changes::DROPPED;
                 let name = &cx.module.globals[place.global].name;
@@ -215,16 +261,20 @@ impl Numbering {
                 return false;
             }
             self.forget(cx, memory, &effects);
-            memory.0.push((Rc::new(load), value));
+            memory.0.push((inst, value));
             return true;
         }
         self.forget(cx, memory, &effects);
         let Some(result) = data.result.filter(|_| is_function(&effects)) else { return true };
         let is_constant = matches!(data.op, Op::Const(_));
         self.constant[result.index()] = is_constant;
-        let key = canonical(data.op.clone());
-        let known =
-            if effects.reads.is_empty() { self.available(&key, block) } else { memory.find(&key) };
+        let op = canonical(&data.op);
+        let is_pure = effects.reads.is_empty();
+        let hash = if is_pure { FxBuildHasher.hash_one(&*op) } else { 0 };
+        let known = match is_pure {
+            true => self.available(cx.body, hash, &op, block),
+            false => memory.find(cx.body, &op),
+        };
         if let Some(value) = known {
             self.log_merged(cx, inst, value);
             narrow(cx.body, value, cx.body.type_of(result));
@@ -239,10 +289,11 @@ impl Numbering {
             }
             return false;
         }
-        if !effects.reads.is_empty() {
-            memory.0.push((Rc::new(key), result));
+        if !is_pure {
+            memory.0.push((inst, result));
         } else if let Some(from) = self.available_from(cx, block, tried) {
-            self.pure.entry(key).or_default().push((from, result));
+            let pure = Pure { inst, from, value: result, hash };
+            self.pure.insert_unique(hash, pure, |pure| pure.hash);
         }
         true
     }
@@ -271,12 +322,13 @@ impl Numbering {
     }
 
     /// The result of an operation on every path to a block.
-    fn available(&self, key: &Op, block: Block) -> Option<Value> {
-        let known = self.pure.get(key)?;
-        known
-            .iter()
-            .find(|(from, _)| self.graph.dominators.dominates(*from, block))
-            .map(|(_, v)| *v)
+    fn available(&self, body: &Body, hash: u64, op: &Op, block: Block) -> Option<Value> {
+        let known = self.pure.find(hash, |known| {
+            known.hash == hash
+                && *canonical(&body.insts[known.inst].op) == *op
+                && self.graph.dominators().dominates(known.from, block)
+        });
+        known.map(|known| known.value)
     }
 
     /// The block from which on a result is available: where it may raise, the one that only its
@@ -293,19 +345,18 @@ impl Numbering {
 }
 
 /// The same operation, written in one way.
-fn canonical(op: Op) -> Op {
-    match op {
-        Op::Binary(
-            kind @ (BinaryOp::Add | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor),
-            a,
-            b,
-        ) if b < a => Op::Binary(kind, b, a),
+fn canonical(op: &Op) -> Cow<'_, Op> {
+    use BinaryOp::{Add, And, Mul, Or, Xor};
+    match *op {
+        Op::Binary(kind @ (Add | Mul | And | Or | Xor), a, b) if b < a => {
+            Cow::Owned(Op::Binary(kind, b, a))
+        }
         Op::Compare(kind @ (CompareOp::Gt | CompareOp::Ge), a, b) => {
-            Op::Compare(kind.swapped(), b, a)
+            Cow::Owned(Op::Compare(kind.swapped(), b, a))
         }
         Op::Compare(kind @ (CompareOp::Eq | CompareOp::Ne), a, b) if b < a => {
-            Op::Compare(kind, b, a)
+            Cow::Owned(Op::Compare(kind, b, a))
         }
-        op => op,
+        _ => Cow::Borrowed(op),
     }
 }

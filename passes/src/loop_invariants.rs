@@ -21,7 +21,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     // of it, which is in the loop around it.
     loop {
         let graph = cx.graph();
-        let mut moves = graph.loops.loops.iter().rev().map(|natural| hoist(cx, natural));
+        let mut moves = graph.loops().loops.iter().rev().map(|natural| hoist(cx, natural));
         match moves.find(|moved| *moved > 0) {
             Some(moved) => total += moved,
             None => break,

@@ -61,7 +61,7 @@ fn find(cx: &mut BodyContext<'_>) -> Option<Tail> {
         return None;
     }
     let graph = cx.graph();
-    let (cfg, dominators) = (&graph.cfg, &graph.dominators);
+    let (cfg, dominators) = (&graph.cfg, graph.dominators());
     let constants = literal_definitions(cx.body);
     let groups = cfg.reverse_postorder().iter().filter_map(|&block| {
         let from = cfg.predecessors(block);

@@ -95,7 +95,7 @@ struct Solver<'a> {
     reached: Vec<bool>,
     users: Users,
     /// Edges that have been found, not yet looked at.
-    edges: Vec<BlockCall>,
+    edges: Vec<&'a BlockCall>,
     changed: Vec<Value>,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Solver<'a> {
         self.reach(entry);
         loop {
             if let Some(call) = self.edges.pop() {
-                self.pass_arguments(&call);
+                self.pass_arguments(call);
                 self.reach(call.block);
             } else if let Some(value) = self.changed.pop() {
                 for at in self.users.range(value) {
@@ -175,7 +175,7 @@ impl<'a> Solver<'a> {
         for (index, call) in terminator.successors().enumerate() {
             if taken.is_none_or(|taken| taken == index) {
                 // Arguments may have changed even where the edge is known.
-                self.edges.push(call.clone());
+                self.edges.push(call);
             }
         }
     }
@@ -211,11 +211,10 @@ fn fold<'v>(op: &Op, known: impl Fn(Value) -> &'v Lattice, longest: usize) -> La
     if !is_foldable(op) {
         return Lattice::Varying;
     }
-    let mut operands = Vec::new();
     let mut unknown = false;
     let mut varying = false;
     op.for_each_operand(|value| match known(value) {
-        Lattice::Constant(constant) => operands.push(constant.clone()),
+        Lattice::Constant(_) => {}
         Lattice::Unknown => unknown = true,
         Lattice::Varying => varying = true,
     });
@@ -225,6 +224,12 @@ fn fold<'v>(op: &Op, known: impl Fn(Value) -> &'v Lattice, longest: usize) -> La
     if unknown {
         return Lattice::Unknown;
     }
+    let mut operands = Vec::new();
+    op.for_each_operand(|value| {
+        if let Lattice::Constant(constant) = known(value) {
+            operands.push(constant.clone());
+        }
+    });
     evaluate(op, &operands, longest).map_or(Lattice::Varying, Lattice::Constant)
 }
 

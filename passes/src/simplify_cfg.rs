@@ -104,7 +104,7 @@ fn thread_jumps(cx: &mut BodyContext<'_>, constants: &[Option<i64>]) -> usize {
     let graph = cx.graph();
     let body = &mut *cx.body;
     let mut fixed = params_used_elsewhere(body);
-    for natural in &graph.loops.loops {
+    for natural in &graph.loops().loops {
         fixed[natural.header.index()] = true;
     }
     let uses = body.use_counts();

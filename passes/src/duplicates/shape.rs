@@ -5,7 +5,7 @@
 //! and bodies that use `5` and `6` have one shape. Positions count only where a message names them.
 
 use rustc_hash::FxHashMap;
-use xlate_ir::cfg::Cfg;
+use xlate_ir::cfg::reverse_postorder;
 use xlate_ir::effects::Summaries;
 use xlate_ir::entities::{Block, Entity, File, Function, Handler, Inst, Value};
 use xlate_ir::instructions::{BinaryOp, Op, Terminator};
@@ -105,7 +105,8 @@ pub(super) fn dissect(
     interner: &mut Interner,
 ) -> Anatomy {
     let body = subject.body;
-    let order = order(body);
+    // The order in which bodies are compared.
+    let order = reverse_postorder(body);
     let mut dissector = Dissector {
         subject,
         likeness,
@@ -125,11 +126,6 @@ pub(super) fn dissect(
         dissector.block(block);
     }
     dissector.found
-}
-
-/// The order of blocks in which bodies are compared.
-fn order(body: &Body) -> Vec<Block> {
-    Cfg::of(body).reverse_postorder().to_vec()
 }
 
 /// The instruction that defines each value that is a literal.
@@ -308,7 +304,7 @@ pub(super) fn replace_literals(
     let is_hole =
         |body: &Body, value: Value| likeness == Likeness::Records || !body.type_of(value).is_str();
     let mut number = 0;
-    for block in order(body) {
+    for block in reverse_postorder(body) {
         for inst in body.blocks[block].insts.clone() {
             let old = body.insts[inst].op.clone();
             if matches!(old, Op::Const(_) | Op::Record(_)) {

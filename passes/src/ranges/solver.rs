@@ -349,7 +349,7 @@ impl<'a> Solver<'a> {
         self.block(entry, visit);
         let mut stack = vec![(entry, 0, start)];
         while let Some((block, next, mark)) = stack.last_mut() {
-            let Some(&child) = self.graph.dominators.children(*block).get(*next) else {
+            let Some(&child) = self.graph.dominators().children(*block).get(*next) else {
                 let mark = *mark;
                 self.known.forget(mark);
                 stack.pop();
