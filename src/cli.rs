@@ -234,14 +234,14 @@ pub struct Options {
 
     /// Say what optimization passes did, and could not do, and why
     ///
-    /// A list of passes and of the words all, applied, missed, analysis; with `json` in it, one JSON
-    /// object a line.
+    /// A list of passes and of the words all, applied, missed, analysis, detail; with `json` in it,
+    /// one JSON object a line. Details, of which there are many, come with a pass, all or detail.
     #[arg(
         long,
-        value_name = "PASS|missed|json,...",
+        value_name = "PASS|missed|all|json,...",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "all",
+        default_missing_value = "",
         help_heading = "Inspection"
     )]
     pub remarks: Option<String>,

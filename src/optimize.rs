@@ -29,8 +29,13 @@ pub fn optimize(
     module: &mut Module,
 ) -> Result<Report, Failure> {
     let pipeline = pipeline(options)?;
+    let wants_remarks = options.remarks.is_some() || recorder.is_some();
     let mut observer = Watcher { options, console, before: None, recorder };
-    let mut how = manager::Options { bisect_limit: options.opt_bisect_limit, ..Default::default() };
+    let mut how = manager::Options {
+        bisect_limit: options.opt_bisect_limit,
+        remarks: wants_remarks,
+        ..manager::Options::default()
+    };
     how.verify_each |= options.verify_each;
     let before = options.stats.then(|| Measures::of(module));
     let report = manager::run(module, &pipeline, &how, &mut observer)

@@ -133,16 +133,16 @@ impl Body {
     }
 
     /// Removes the parameters that are the same value along all edges into their block, themselves
-    /// not counted, to a fixed point; gives their number.
+    /// not counted, to a fixed point; gives them, each with its block.
     ///
     /// M. Braun et al., "Simple and Efficient Construction of Static Single Assignment Form", 2013,
     /// section 3.1 ("trivial φ functions").
-    pub fn remove_trivial_params(&mut self) -> usize {
+    pub fn remove_trivial_params(&mut self) -> Vec<(Block, Value)> {
         let edges = self.edges_in();
         let mut replacements = Replacements::new(self);
         let mut keep: Vec<Vec<bool>> =
             self.blocks.iter().map(|(_, data)| vec![true; data.params.len()]).collect();
-        let mut removed = 0;
+        let mut removed = Vec::new();
         let mut changed = true;
         while changed {
             changed = false;
@@ -154,13 +154,13 @@ impl Body {
                     if let Some(value) = self.only_argument(&edges, &replacements, block, n) {
                         replacements.insert(param, value);
                         keep[block.index()][n] = false;
-                        removed += 1;
+                        removed.push((block, param));
                         changed = true;
                     }
                 }
             }
         }
-        if removed > 0 {
+        if !removed.is_empty() {
             self.retain_params(&keep);
             replacements.apply(self);
         }

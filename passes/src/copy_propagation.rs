@@ -9,6 +9,14 @@ use crate::manager::BodyContext;
 /// Runs the pass.
 pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let removed = cx.body.remove_trivial_params();
-    cx.log.count("block parameters dropped", removed);
-    Changes::any(removed > 0)
+    for &(block, param) in &removed {
+        let mut insts = cx.body.blocks[block].insts.iter().map(|&inst| &cx.body.insts[inst]);
+        let pos = insts.find_map(|data| data.pos);
+        cx.log.detail(pos, || match &cx.body.values[param].name {
+            Some(name) => format!("`{name}` is the same here whichever way leads here"),
+            None => "a value is the same here whichever way leads here".to_owned(),
+        });
+    }
+    cx.log.count("block parameters dropped", removed.len());
+    Changes::any(!removed.is_empty())
 }

@@ -36,6 +36,12 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
             .map(|(index, &inst)| (tried && index + 1 == last) || is_needed(cx, inst, &live))
             .collect();
         let mut kept = keep.iter();
+        for (&inst, _) in data.insts.iter().zip(&keep).filter(|(_, kept)| !**kept) {
+            let data = &cx.body.insts[inst];
+            if !matches!(data.op, Op::Const(_)) {
+                cx.log.detail(data.pos, || "nothing needs the result of this: it is not computed");
+            }
+        }
         let insts = &mut cx.body.blocks[block].insts;
         insts.retain(|_| kept.next().copied().unwrap_or(true));
         if insts.len() < keep.len() {

@@ -43,6 +43,8 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
             }
         }
         if folder.pieces != format.pieces {
+            let pos = cx.body.insts[inst].pos;
+            cx.log.detail(pos, || "what is known here is formatted when the script is translated");
             replace(cx.body, block, inst, folder);
             folded += 1;
         }

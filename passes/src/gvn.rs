@@ -300,6 +300,9 @@ impl Numbering {
 
     /// Tells of what costs more than arithmetic that it is not done again.
     fn log_merged(&self, cx: &mut BodyContext<'_>, inst: Inst, value: Value) {
+        if !cx.log.listens {
+            return;
+        }
         let data = &cx.body.insts[inst];
         let message = match &data.op {
             Op::Load(place) => {

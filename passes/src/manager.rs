@@ -68,13 +68,20 @@ pub struct Options {
     /// Run no more than this many steps, where a step is one pass on one body or, for a pass over the
     /// module, on the module. Passes that come later are skipped.
     pub bisect_limit: Option<u64>,
+    /// Keep what passes say, and not only what they count.
+    pub remarks: bool,
     /// Run passes wherever anything has changed, and not only where something wakes them.
     pub always_awake: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { verify_each: cfg!(debug_assertions), bisect_limit: None, always_awake: false }
+        Options {
+            verify_each: cfg!(debug_assertions),
+            bisect_limit: None,
+            remarks: true,
+            always_awake: false,
+        }
     }
 }
 
@@ -153,7 +160,7 @@ pub fn run(
         module,
         options,
         observer,
-        log: Log::default(),
+        log: Log { listens: options.remarks, ..Log::default() },
         report: Report::default(),
         steps_run: 0,
         since: FxHashMap::default(),

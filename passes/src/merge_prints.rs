@@ -7,7 +7,6 @@
 use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::format::{Conversion, ConversionKind, Format, Piece};
 use xlate_ir::instructions::Op;
-use xlate_ir::module::Body;
 use xlate_ir::types::Const;
 
 use crate::changes::Changes;
@@ -17,7 +16,7 @@ use crate::manager::BodyContext;
 
 /// Runs the pass.
 pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
-    let folded = fold_texts(cx.body);
+    let folded = fold_texts(cx);
     let mut merged = 0;
     for block in cx.body.layout.clone() {
         merged += merge_block(cx, block);
@@ -28,7 +27,8 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
 }
 
 /// Has formats hold the strings that are known; gives the number of those.
-fn fold_texts(body: &mut Body) -> usize {
+fn fold_texts(cx: &mut BodyContext<'_>) -> usize {
+    let body = &mut *cx.body;
     let definitions = literal_definitions(body);
     let mut folded = 0;
     for (_, inst) in body.iter_insts().collect::<Vec<_>>() {
@@ -56,7 +56,11 @@ fn fold_texts(body: &mut Body) -> usize {
                 }
             }
         }
-        if let Op::Print(format, args) | Op::Format(format, args) = &mut body.insts[inst].op {
+        let data = &mut body.insts[inst];
+        if let Op::Print(format, args) | Op::Format(format, args) = &mut data.op {
+            if kept.len() < args.len() {
+                cx.log.detail(data.pos, || "strings that are known are part of the text here");
+            }
             (*format, *args) = (Format { pieces: joined(pieces) }, kept);
         }
     }
@@ -76,6 +80,8 @@ fn merge_block(cx: &mut BodyContext<'_>, block: Block) -> usize {
                 {
                     let pieces = first.pieces.iter().chain(&format.pieces).cloned().collect();
                     let args = first_args.iter().chain(args).copied().collect();
+                    let pos = cx.body.insts[inst].pos;
+                    cx.log.detail(pos, || "this is printed together with what comes before it");
                     cx.body.insts[inst].op = Op::Print(Format { pieces: joined(pieces) }, args);
                     gone.push(before);
                 }

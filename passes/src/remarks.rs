@@ -15,6 +15,8 @@ pub enum RemarkKind {
     Missed,
     /// The pass found something out.
     Analysis,
+    /// The pass did something small, of which there are many: it cleaned up after others.
+    Detail,
 }
 
 /// One thing that a pass says.
@@ -35,6 +37,8 @@ pub struct Remark {
 /// Where passes put remarks and counters.
 #[derive(Clone, Default, Debug)]
 pub struct Log {
+    /// Whether anybody wants remarks.
+    pub(crate) listens: bool,
     /// The pass that is running.
     pub(crate) pass: &'static str,
     pub(crate) remarks: IndexSet<Remark, FxBuildHasher>,
@@ -57,6 +61,13 @@ impl Log {
         self.push(RemarkKind::Analysis, pos, message.into(), Vec::new());
     }
 
+    /// Records something small that was done at a position of the script.
+    pub fn detail<M: Into<String>>(&mut self, pos: Option<Pos>, message: impl FnOnce() -> M) {
+        if self.listens && pos.is_some() {
+            self.push(RemarkKind::Detail, pos, message().into(), Vec::new());
+        }
+    }
+
     /// Records a remark with other positions that matter. A remark that was made before is not
     /// repeated: passes run more than once.
     pub fn push(
@@ -66,6 +77,9 @@ impl Log {
         message: String,
         related: Vec<(Pos, String)>,
     ) {
+        if !self.listens {
+            return;
+        }
         self.remarks.insert(Remark { pass: self.pass, kind, pos, message, related });
     }
 

@@ -6,7 +6,7 @@
 //! reached. Guarantees that none of this can be done any more.
 
 use xlate_ir::effects::may_raise;
-use xlate_ir::entities::{Block, Entity, Value};
+use xlate_ir::entities::{Block, Entity, Inst, Value};
 use xlate_ir::instructions::{BlockCall, Op, Terminator};
 use xlate_ir::module::Body;
 use xlate_ir::rewrite::Replacements;
@@ -28,7 +28,7 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
     let mut total = 0;
     loop {
         let folded = fold_branches(cx, &constants);
-        let dropped = cx.body.remove_unreachable();
+        let dropped = drop_unreachable(cx);
         let threaded = thread_jumps(cx, &constants);
         let merged = merge_blocks(cx.body);
         cx.log.count("branches folded", folded);
@@ -83,14 +83,43 @@ fn fold_branches(cx: &mut BodyContext<'_>, constants: &[Option<i64>]) -> usize {
             }
             _ => continue,
         };
+        let tried = matches!(data.terminator, Terminator::Try(..));
+        let decides = |inst: &&Inst| tried || uses_result(&data.terminator, cx.body, **inst);
+        let decider = data.insts.iter().rev().find(decides);
+        let pos = decider.and_then(|&inst| cx.body.insts[inst].pos);
+        cx.log.detail(pos, || match tried {
+            true => "this cannot fail: there is nothing to catch",
+            false => "a branch on this has one way to go",
+        });
         cx.body.blocks[block].terminator = Terminator::Jump(target);
         folded += 1;
     }
     folded
 }
 
+/// Whether a block ends with a branch on what an instruction gives.
+fn uses_result(terminator: &Terminator, body: &Body, inst: Inst) -> bool {
+    match terminator {
+        Terminator::Branch(condition, ..) => body.insts[inst].result == Some(*condition),
+        _ => false,
+    }
+}
+
+/// Drops what cannot be reached; gives the number of blocks.
+fn drop_unreachable(cx: &mut BodyContext<'_>) -> usize {
+    if cx.log.listens {
+        let reachable = cx.body.reachable();
+        for &block in cx.body.layout.iter().filter(|block| !reachable[block.index()]) {
+            let insts = cx.body.blocks[block].insts.iter();
+            let pos = insts.filter_map(|&inst| cx.body.insts[inst].pos).next();
+            cx.log.detail(pos, || "nothing comes here");
+        }
+    }
+    cx.body.remove_unreachable()
+}
+
 /// Whether an instruction may raise, what is known of called functions considered.
-fn may_raise_here(cx: &BodyContext<'_>, inst: xlate_ir::entities::Inst) -> bool {
+fn may_raise_here(cx: &BodyContext<'_>, inst: Inst) -> bool {
     let op = &cx.body.insts[inst].op;
     may_raise(cx.module, op) && cx.summaries.op(cx.module, op).raises
 }

@@ -36,17 +36,23 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
         let data = &cx.body.insts[inst];
         match (simplify(cx.body, &definitions, &data.op), data.result) {
             (Some(Simpler::Value(value)), Some(result)) => {
+                cx.log.detail(data.pos, || "this is a value that there is already");
                 replacements.insert(result, value);
                 definitions[result.index()] = None;
                 cx.body.blocks[block].insts.retain(|&other| other != inst);
             }
             (Some(Simpler::Op(op)), result) => {
+                cx.log.detail(data.pos, || match op {
+                    Op::Const(_) => "this is a constant",
+                    _ => "this is done in a simpler way",
+                });
                 if let (Op::Const(Const::Str(bytes)), Some(result)) = (&op, result) {
                     cx.body.values[result].ty = Type::Str(bytes.len() as u32);
                 }
                 cx.body.insts[inst].op = op;
             }
             (Some(Simpler::Nothing), None) => {
+                cx.log.detail(data.pos, || "this prints nothing");
                 cx.body.blocks[block].insts.retain(|&other| other != inst);
             }
             _ => continue,

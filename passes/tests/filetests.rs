@@ -109,16 +109,6 @@ fn every_pass_has_files_and_one_that_it_leaves_alone() {
     }
 }
 
-/// Passes that clean up after others, in many places and small steps: they only count.
-const COUNTING: &[&str] = &[
-    "simplify-cfg",
-    "copy-propagation",
-    "simplify-instructions",
-    "fold-formats",
-    "merge-prints",
-    "dead-code",
-];
-
 #[test]
 fn passes_tell_what_they_did() {
     for pass in PASSES {
@@ -134,7 +124,7 @@ fn passes_tell_what_they_did() {
             counters += report.statistics.len();
         }
         assert!(counters > 0, "{} counts", pass.name);
-        assert_eq!(remarks == 0, COUNTING.contains(&pass.name), "{}: {remarks} remarks", pass.name);
+        assert!(remarks > 0, "{} says what it did", pass.name);
     }
 }
 

@@ -17,6 +17,7 @@ use xlate_passes::remarks::{Remark, RemarkKind};
 pub struct Filter {
     kinds: Vec<RemarkKind>,
     passes: Vec<&'static str>,
+    all: bool,
     json: bool,
 }
 
@@ -28,7 +29,7 @@ impl fmt::Display for UnknownWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is neither a pass nor one of all, applied, missed, analysis and json",
+            "`{}` is neither a pass nor one of all, applied, missed, analysis, detail and json",
             self.0
         )
     }
@@ -38,7 +39,8 @@ impl std::error::Error for UnknownWord {}
 
 impl Filter {
     /// Reads words with commas between: names of passes, kinds of remarks (`applied`, `missed`,
-    /// `analysis`, `all`), and `json`. Without a pass, all passes count; without a kind, all kinds.
+    /// `analysis`, `detail`), `all`, and `json`. Without a pass, all passes count; without a kind, all
+    /// kinds, details only with a pass or with `all`.
     ///
     /// # Errors
     /// If a word is none of these.
@@ -50,10 +52,11 @@ impl Filter {
         }
         for word in words() {
             match (word, find(word)) {
-                ("all", _) => {}
+                ("all", _) => filter.all = true,
                 ("applied", _) => filter.kinds.push(RemarkKind::Applied),
                 ("missed", _) => filter.kinds.push(RemarkKind::Missed),
                 ("analysis", _) => filter.kinds.push(RemarkKind::Analysis),
+                ("detail", _) => filter.kinds.push(RemarkKind::Detail),
                 ("json", _) => filter.json = true,
                 (_, Some(pass)) => filter.passes.push(pass.name),
                 (_, None) => return Err(UnknownWord(word.to_owned())),
@@ -64,7 +67,8 @@ impl Filter {
 
     /// Whether a remark is shown.
     pub fn shows(&self, remark: &Remark) -> bool {
-        (self.kinds.is_empty() || self.kinds.contains(&remark.kind))
+        let usual = self.all || !self.passes.is_empty() || remark.kind != RemarkKind::Detail;
+        (if self.kinds.is_empty() { usual } else { self.kinds.contains(&remark.kind) })
             && (self.passes.is_empty() || self.passes.contains(&remark.pass))
     }
 
@@ -93,6 +97,7 @@ pub fn kind_name(kind: RemarkKind) -> &'static str {
         RemarkKind::Applied => "applied",
         RemarkKind::Missed => "missed",
         RemarkKind::Analysis => "analysis",
+        RemarkKind::Detail => "detail",
     }
 }
 
@@ -275,6 +280,13 @@ mod tests {
         assert!(shows("missed", RemarkKind::Missed) && !shows("missed", RemarkKind::Applied));
         assert!(shows("disciplines,missed", RemarkKind::Missed));
         assert!(!shows("sccp,missed", RemarkKind::Missed));
+        // Details are many.
+        for filter in ["all", "detail", "disciplines", "missed,detail"] {
+            assert!(shows(filter, RemarkKind::Detail), "{filter}");
+        }
+        for filter in ["", "json", "missed", "sccp", "all,missed"] {
+            assert!(!shows(filter, RemarkKind::Detail), "{filter}");
+        }
         assert_eq!(Filter::parse("sccp,miss"), Err(UnknownWord("miss".to_owned())));
         assert_eq!(Filter::parse(", "), Err(UnknownWord(", ".to_owned())));
     }

@@ -5,7 +5,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
   const mouse = { x: -1, y: -1 };
-  const KINDS = { applied: "did", missed: "could not", analysis: "found" };
+  const KINDS = { applied: "did", missed: "could not", analysis: "found", detail: "tidied" };
   const LOCKS = {
     none: "no lock", read: "read lock", write: "write lock", own: "its CPU's lock",
     all: "all CPUs' locks",
@@ -185,7 +185,7 @@
     const remarks = new Map();
     for (const remark of data.remarks) {
       const key = keyOf(remark.pos);
-      if (key !== null) remarks.set(key, [...(remarks.get(key) ?? []), remark]);
+      if (key !== null && remark.kind !== "detail") remarks.set(key, [...(remarks.get(key) ?? []), remark]);
     }
     const text = data.files[file]?.text ?? "";
     script.show(
@@ -427,7 +427,9 @@
   function showRemarks() {
     const list = make("ul", {});
     const boxes = Object.entries(KINDS).map(([kind, word]) => {
-      const box = make("input", { type: "checkbox", checked: true, "data-kind": kind });
+      // Details are many.
+      const checked = kind !== "detail";
+      const box = make("input", { type: "checkbox", checked, "data-kind": kind });
       box.addEventListener("change", fill);
       return make("label", {}, box, ` ${word}`);
     });
