@@ -70,7 +70,8 @@ pub struct Options {
     pub bisect_limit: Option<u64>,
     /// Keep what passes say, and not only what they count.
     pub remarks: bool,
-    /// Run passes wherever anything has changed, and not only where something wakes them.
+    /// Run passes wherever anything has changed, and not only where something wakes them, and have
+    /// them look at everything.
     pub always_awake: bool,
 }
 
@@ -282,7 +283,7 @@ impl Manager<'_> {
                     summaries: &summaries,
                     body: &mut body,
                     owner,
-                    since,
+                    since: if self.options.always_awake { Changes::all() } else { since },
                     graph: self.graphs.entry(owner).or_default(),
                     log: &mut self.log,
                 });
