@@ -47,7 +47,10 @@ pub const PASSES: &[Pass] = &[
         name: "sccp",
         description: "propagate constants along the paths that can be taken",
         run: Run::Body(crate::sccp::run),
-        wakes: Changes::GRAPH.union(Changes::CONSTANTS),
+        wakes: Changes::GRAPH
+            .union(Changes::CONSTANTS)
+            .union(Changes::OPERANDS)
+            .union(Changes::ENDS),
     },
     Pass {
         name: "simplify-instructions",

@@ -33,6 +33,12 @@ enum Lattice {
 
 /// Runs the pass.
 pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
+    // Where no loop carries a value around, other operands that are no constants decide nothing.
+    if !cx.since.intersects(Changes::GRAPH | Changes::CONSTANTS)
+        && cx.graph().loops().loops.is_empty()
+    {
+        return Changes::empty();
+    }
     let mut solver = Solver::new(cx.body, cx.module.limits.longest_string() as usize);
     solver.solve();
     let Solver { values, reached, users, .. } = solver;

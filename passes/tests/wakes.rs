@@ -172,6 +172,26 @@ const WOKEN: &[(&str, &str, &str)] = &[
            store @n, v2
            ret",
     ),
+    // A loop carries one constant around: what is read is what was made of it.
+    (
+        "sccp",
+        "gvn",
+        "b0:
+           v0 = const 5: long
+           v1 = const 7: long
+           jump b1(v0)
+         b1(v2: long):
+           v3 = rem v2, v1: long
+           store @n, v3
+           v4 = ctx.pid: long
+           branch v4, b2, b3
+         b2:
+           v5 = load @n: long
+           jump b1(v5)
+         b3:
+           store @m, v2
+           ret",
+    ),
     // Nothing uses what was compared.
     (
         "dead-code",
