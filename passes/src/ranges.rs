@@ -27,8 +27,9 @@ use solver::{Known, Site, solve};
 enum Change {
     /// Another operation.
     Op(Inst, Op),
-    /// A division by a constant, which nobody would check.
-    Unchecked(Inst, Op),
+    /// A division by a constant, which nobody would check; with whether it counted as one that may
+    /// raise.
+    Unchecked(Inst, Op, bool),
     /// An operator on the same value and a constant.
     Immediate(Inst, BinaryOp, Value, i64),
     /// A value that there is.
@@ -44,7 +45,8 @@ impl Change {
         match self {
             Change::Missed(_) => Changes::empty(),
             // All divisions by constants change at once: none becomes equal to one that has not.
-            Change::Unchecked(..) => Changes::FORMS,
+            Change::Unchecked(_, _, true) => Changes::FORMS | Changes::EFFECTS,
+            Change::Unchecked(_, _, false) => Changes::FORMS,
             _ => Changes::all(),
         }
     }
@@ -61,14 +63,14 @@ pub(crate) fn run(cx: &mut BodyContext<'_>) -> Changes {
             Site::End(block, feasible) => end(body, known, block, feasible),
         });
     });
-    let done = changes.iter().map(Change::kind).fold(Changes::empty(), Changes::union);
+    let mut done = changes.iter().map(Change::kind).fold(Changes::empty(), Changes::union);
     let mut replacements = Replacements::new(cx.body);
     for change in changes {
         apply(cx, change, &mut replacements);
     }
     replacements.apply(cx.body);
-    if !done.is_empty() {
-        drop_needless_tries(cx);
+    if !done.is_empty() && drop_needless_tries(cx) {
+        done = Changes::all();
     }
     done
 }
@@ -152,7 +154,7 @@ fn division(
     }
     let unchecked = Op::Binary(better, a, b);
     Some(match known.op(b) {
-        Some(Op::Const(_)) => Change::Unchecked(inst, unchecked),
+        Some(Op::Const(_)) => Change::Unchecked(inst, unchecked, !op.is_guarded()),
         _ => Change::Op(inst, unchecked),
     })
 }
@@ -181,7 +183,7 @@ fn apply(cx: &mut BodyContext<'_>, change: Change, replacements: &mut Replacemen
             }
             cx.body.insts[inst].op = op;
         }
-        Change::Unchecked(inst, op) => {
+        Change::Unchecked(inst, op, _) => {
             cx.body.insts[inst].op = op;
             cx.log.count("divisions by constants", 1);
         }
@@ -258,24 +260,29 @@ fn place_of(body: &Body, inst: Inst) -> Option<(Block, usize)> {
     })
 }
 
-/// Has a block go on without a `try` for its last instruction, which stands at `at`.
-fn untry(body: &mut Body, block: Block, at: usize) {
+/// Has a block go on without a `try` for its last instruction, which stands at `at`; gives whether
+/// there was one.
+fn untry(body: &mut Body, block: Block, at: usize) -> bool {
     let data = &mut body.blocks[block];
     if at + 1 == data.insts.len()
         && let Terminator::Try(normal, _) = &data.terminator
     {
         data.terminator = Terminator::Jump(normal.clone());
+        return true;
     }
+    false
 }
 
-/// Takes `try` off what cannot raise any more.
-fn drop_needless_tries(cx: &mut BodyContext<'_>) {
+/// Takes `try` off what cannot raise any more; gives whether there was one.
+fn drop_needless_tries(cx: &mut BodyContext<'_>) -> bool {
+    let mut dropped = false;
     for block in cx.body.layout.clone() {
         let data = &cx.body.blocks[block];
         let Some(&last) = data.insts.last() else { continue };
         if !may_raise(cx.module, &cx.body.insts[last].op) {
             let at = data.insts.len() - 1;
-            untry(cx.body, block, at);
+            dropped |= untry(cx.body, block, at);
         }
     }
+    dropped
 }

@@ -192,6 +192,45 @@ const WOKEN: &[(&str, &str, &str)] = &[
            store @m, v2
            ret",
     ),
+    // What stands between the stores cannot fail any more.
+    (
+        "dead-stores",
+        "ranges",
+        "b0:
+           v0 = ctx.pid: long
+           v1 = const 5: long
+           store @n, v0
+           v2 = div v0, v1: long
+           store @n, v2
+           ret",
+    ),
+    // Nothing needs a quotient that cannot fail any more.
+    (
+        "dead-code",
+        "ranges",
+        "b0:
+           v0 = ctx.pid: long
+           v1 = const 5: long
+           v2 = div v0, v1: long
+           store @n, v0
+           ret",
+    ),
+    // There is nothing to catch.
+    (
+        "simplify-cfg",
+        "ranges",
+        "b0:
+           v0 = ctx.pid: long
+           v1 = const 5: long
+           v2 = div v0, v1: long
+           try b1, b2
+         b1:
+           store @n, v2
+           ret
+         b2:
+           store @m, v0
+           ret",
+    ),
     // Nothing uses what was compared.
     (
         "dead-code",
