@@ -259,8 +259,8 @@ impl Manager<'_> {
     }
 
     /// Runs a pass on all bodies but for those in which nothing has woken it. What a pass leaves it has
-    /// nothing to do in: it is not woken by itself. Summaries are of before the pass: what it changes
-    /// makes effects fewer, never more.
+    /// nothing to do in: it is not woken by itself, but by what it has done to a function before, since
+    /// summaries are of before the pass: what it changes makes effects fewer, never more.
     fn bodies(&mut self, pass: &'static Pass, run: fn(&mut BodyContext<'_>) -> Changes) -> bool {
         let index = index_of(pass);
         let summaries = Summaries::of(self.module);
@@ -268,6 +268,7 @@ impl Manager<'_> {
         let handlers = self.module.handlers.iter().map(|(id, _)| Owner::Handler(id));
         let owners: Vec<Owner> = functions.chain(handlers).collect();
         let mut changed = false;
+        let mut functions = Changes::empty();
         for owner in owners {
             let since = self.since.get(&owner).map_or(Changes::all(), |since| since[index]);
             if !self.is_awake(pass, since) {
@@ -288,7 +289,10 @@ impl Manager<'_> {
                     log: &mut self.log,
                 });
                 changed |= !done.is_empty();
-                self.note(owner, index, done);
+                self.note(owner, index, done, functions);
+                if matches!(owner, Owner::Function(_)) {
+                    functions |= done;
+                }
             }
             put_body(self.module, owner, body);
         }
@@ -300,15 +304,15 @@ impl Manager<'_> {
         since.intersects(pass.wakes) || (self.options.always_awake && !since.is_empty())
     }
 
-    /// Notes what a pass has done to a body.
-    fn note(&mut self, owner: Owner, index: usize, done: Changes) {
+    /// Notes what a pass has done to a body, and what to functions that it has not heard of there.
+    fn note(&mut self, owner: Owner, index: usize, done: Changes, unheard: Changes) {
         // What a function does is part of what its callers do.
         if matches!(owner, Owner::Function(_)) && !done.is_empty() {
             self.since.clear();
         }
         let since = self.since.entry(owner).or_insert(EVERYTHING);
         since.iter_mut().chain(&mut self.module_since).for_each(|since| *since |= done);
-        since[index] = Changes::empty();
+        since[index] = unheard;
     }
 
     /// Counts a step; gives whether the limit allows it.

@@ -266,3 +266,39 @@ fn what_gives_a_pass_work_wakes_it() {
         assert_ne!(after(&again, true), once, "{second} gives {first} nothing to do");
     }
 }
+
+/// A function that cannot fail once it is clean, and a handler that catches what it raises.
+const CALLED: &str = "global @n: long serial
+
+function @f() -> long {
+b0:
+  v0 = const 0: long
+  branch v0, b1, b2
+b1:
+  v1 = const \"bad\": str<3>
+  raise v1
+b2:
+  v2 = const 3: long
+  ret v2
+}
+
+handler @h0 {
+b0:
+  v0 = call @f(): long
+  try b1, b2
+b1:
+  store @n, v0
+  ret
+b2:
+  ret
+}
+";
+
+#[test]
+fn what_a_pass_does_to_a_function_wakes_it_where_that_is_called() {
+    let mut module = xlate_ir::text::parse(CALLED).unwrap_or_else(|error| panic!("{error}"));
+    assert!(print(&module).contains("try"));
+    let pipeline = Pipeline::parse("(simplify-cfg)*").expect("a pipeline");
+    run(&mut module, &pipeline, &Options::default(), &mut NoObserver).expect("good");
+    assert!(!print(&module).contains("try"), "{module}");
+}
