@@ -101,13 +101,7 @@ struct Preprocessor<'a> {
 
 impl Preprocessor<'_> {
     fn run(&mut self) {
-        while let Some(token) = self.raw() {
-            // Most tokens are.
-            if is_plain(token.kind) {
-                self.tokens.push(token);
-                continue;
-            }
-            let Some(token) = self.expand(token) else { continue };
+        while let Some(token) = self.next() {
             match token.kind {
                 Tok::CondOpen => self.open_conditional(token.span),
                 Tok::CondElse => self.else_branch(token.span),
@@ -148,28 +142,18 @@ impl Preprocessor<'_> {
     fn next(&mut self) -> Option<Token> {
         loop {
             let token = self.raw()?;
-            let token = self.expand(token);
-            if token.is_some() {
-                return token;
-            }
-        }
-    }
-
-    /// The token, unless it is a macro or an argument: what that stands for is put in front of what
-    /// is still to be read.
-    fn expand(&mut self, token: Token) -> Option<Token> {
-        match token.kind {
-            Tok::ArgNumber | Tok::ArgString | Tok::ArgCount | Tok::ArgCountString => {
-                self.argument(token)
-            }
-            kind if is_at_operator(kind) => match self.find_macro(token.span) {
-                Some(definition) => {
-                    self.invoke(token, &definition);
-                    None
+            match token.kind {
+                Tok::ArgNumber | Tok::ArgString | Tok::ArgCount | Tok::ArgCountString => {
+                    if let Some(placeholder) = self.argument(token) {
+                        return Some(placeholder);
+                    }
                 }
-                None => Some(token),
-            },
-            _ => Some(token),
+                kind if is_at_operator(kind) => match self.find_macro(token.span) {
+                    Some(definition) => self.invoke(token, &definition),
+                    None => return Some(token),
+                },
+                _ => return Some(token),
+            }
         }
     }
 
@@ -273,12 +257,6 @@ impl Preprocessor<'_> {
         let kind = if token.kind == Tok::ArgString { Tok::RawString } else { Tok::Number };
         Token { kind, span: token.span }
     }
-}
-
-/// Whether the token stands for itself whatever is defined.
-fn is_plain(kind: Tok) -> bool {
-    let special = kind as u8 >= Tok::CondOpen as u8 && kind as u8 <= Tok::ArgCountString as u8;
-    !special && !is_at_operator(kind)
 }
 
 /// Whether the token is `@name`, which a macro may define or redefine.
