@@ -33,7 +33,7 @@ impl Graph {
 
     /// Its loops, found when first asked for.
     pub fn loops(&self) -> &Loops {
-        self.loops.get_or_init(|| match self.cfg.retreats() {
+        self.loops.get_or_init(|| match self.cfg.has_retreating_edge() {
             true => Loops::of(&self.cfg, self.dominators()),
             false => Loops::default(),
         })
@@ -97,12 +97,16 @@ impl Cfg {
         &self.order
     }
 
-    /// Whether an edge leads back in reverse postorder, as each loop has one.
-    fn retreats(&self) -> bool {
-        self.order.iter().enumerate().any(|(at, &block)| {
-            let position = |to: &Block| self.position[to.index()];
-            self.successors(block).iter().filter_map(position).any(|to| to <= at)
-        })
+    /// Whether an edge between blocks that can be reached leads back in reverse postorder, or to where
+    /// it comes from. Each loop has such an edge.
+    pub fn retreats(&self, from: Block, to: Block) -> bool {
+        self.position[to.index()] <= self.position[from.index()]
+    }
+
+    fn has_retreating_edge(&self) -> bool {
+        let retreats =
+            |&from: &Block| self.successors(from).iter().any(|&to| self.retreats(from, to));
+        self.order.iter().any(retreats)
     }
 
     /// Whether a block can be reached from the entry.

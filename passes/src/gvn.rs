@@ -34,42 +34,36 @@ use crate::remarks::RemarkKind;
 struct Memory(Vec<(Inst, Value)>);
 
 impl Memory {
-    fn find(&self, body: &Body, op: &Op) -> Option<Value> {
-        self.0.iter().find(|(known, _)| gives(body, *known, op)).map(|(_, value)| *value)
-    }
-
-    /// What is known to be at a place.
-    fn at(&self, body: &Body, place: &Place) -> Option<Value> {
-        let is_there = |inst: Inst| match &body.insts[inst].op {
-            Op::Store(known, _) | Op::Load(known) => known == place,
-            _ => false,
-        };
-        self.0.iter().find(|(known, _)| is_there(*known)).map(|(_, value)| *value)
+    fn find(&self, body: &Body, wanted: &Known<'_>) -> Option<Value> {
+        let gives = |inst: Inst| Known::by(&body.insts[inst].op) == *wanted;
+        self.0.iter().find(|(inst, _)| gives(*inst)).map(|(_, value)| *value)
     }
 
     fn intersect(&mut self, body: &Body, other: &Memory) {
+        let known = |inst: Inst| Known::by(&body.insts[inst].op);
         self.0.retain(|&(inst, value)| {
-            other.0.iter().any(|&known| {
-                known == (inst, value) || (known.1 == value && give_alike(body, known.0, inst))
-            })
+            let alike =
+                |&(a, v): &(Inst, Value)| v == value && (a == inst || known(a) == known(inst));
+            other.0.iter().any(alike)
         });
     }
 }
 
-/// Whether what an instruction leaves known is the result of an operation, which is written in the one
-/// way.
-fn gives(body: &Body, inst: Inst, op: &Op) -> bool {
-    match (&body.insts[inst].op, op) {
-        (Op::Store(stored, _), Op::Load(loaded)) => stored == loaded,
-        (known, op) => *canonical(known) == *op,
-    }
+/// What is known after an operation that depends on globals.
+#[derive(PartialEq, Eq)]
+enum Known<'a> {
+    /// What is at a place, be it read there or stored.
+    At(&'a Place),
+    /// The result of an operation, written in the one way.
+    Result(Cow<'a, Op>),
 }
 
-/// Whether what two instructions leave known is the result of the same operation.
-fn give_alike(body: &Body, a: Inst, b: Inst) -> bool {
-    match (&body.insts[a].op, &body.insts[b].op) {
-        (Op::Store(a, _) | Op::Load(a), Op::Store(b, _) | Op::Load(b)) => a == b,
-        (a, b) => canonical(a) == canonical(b),
+impl Known<'_> {
+    fn by(op: &Op) -> Known<'_> {
+        match op {
+            Op::Store(place, _) | Op::Load(place) => Known::At(place),
+            op => Known::Result(canonical(op)),
+        }
     }
 }
 
@@ -252,7 +246,7 @@ impl Numbering {
         let effects = cx.summaries.op(cx.module, &data.op);
         if let Op::Store(place, value) = &data.op {
             let value = *value;
-            if place.keys.is_empty() && memory.at(cx.body, place) == Some(value) {
+            if place.keys.is_empty() && memory.find(cx.body, &Known::At(place)) == Some(value) {
                 self.stores_dropped += 1;
                 self.changes |= Changes::EFFECTS | Changes::DROPPED;
                 let name = &cx.module.globals[place.global].name;
@@ -268,12 +262,13 @@ impl Numbering {
         let Some(result) = data.result.filter(|_| is_function(&effects)) else { return true };
         let is_constant = matches!(data.op, Op::Const(_));
         self.constant[result.index()] = is_constant;
-        let op = canonical(&data.op);
         let is_pure = effects.reads.is_empty();
-        let hash = if is_pure { FxBuildHasher.hash_one(&*op) } else { 0 };
-        let known = match is_pure {
-            true => self.available(cx.body, hash, &op, block),
-            false => memory.find(cx.body, &op),
+        let (known, hash) = if is_pure {
+            let op = canonical(&data.op);
+            let hash = FxBuildHasher.hash_one(&*op);
+            (self.available(cx.body, hash, &op, block), hash)
+        } else {
+            (memory.find(cx.body, &Known::by(&data.op)), 0)
         };
         if let Some(value) = known {
             self.log_merged(cx, inst, value);

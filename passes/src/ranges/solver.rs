@@ -262,8 +262,6 @@ enum Mode {
 struct Solver<'a> {
     known: Known<'a>,
     graph: &'a Graph,
-    /// Position of each block in reverse postorder.
-    position: Vec<usize>,
     is_header: Vec<bool>,
     /// What came along forward edges on this walk, along retreating ones on the one before and this.
     forward: Incoming,
@@ -304,15 +302,10 @@ impl<'a> Solver<'a> {
             }
         }
         let cfg = &graph.cfg;
-        let mut position = vec![usize::MAX; body.blocks.len()];
-        for (index, block) in cfg.reverse_postorder().iter().enumerate() {
-            position[block.index()] = index;
-        }
         let mut is_header = vec![false; body.blocks.len()];
         for &block in cfg.reverse_postorder() {
-            for successor in cfg.successors(block) {
-                is_header[successor.index()] |=
-                    position[successor.index()] <= position[block.index()];
+            for &successor in cfg.successors(block) {
+                is_header[successor.index()] |= cfg.retreats(block, successor);
             }
         }
         let loops = is_header.contains(&true);
@@ -323,7 +316,6 @@ impl<'a> Solver<'a> {
         Solver {
             known: Known { body, definitions, intervals, less, undo },
             graph,
-            position,
             is_header,
             forward: Incoming::nothing(body),
             back,
@@ -441,7 +433,7 @@ impl<'a> Solver<'a> {
     /// Takes what an edge brings to its target.
     fn pass(&mut self, from: Block, call: &BlockCall) {
         let to = call.block.index();
-        let retreats = self.position[to] <= self.position[from.index()];
+        let retreats = self.graph.cfg.retreats(from, call.block);
         let incoming = if retreats { &mut self.next_back } else { &mut self.forward };
         // A header that only now turns out to be reached has not been looked at with what comes.
         self.changed |= retreats && !self.back.reaches(call.block);
